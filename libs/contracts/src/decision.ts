@@ -1,0 +1,46 @@
+import type { ErrorCode } from './errors';
+import type { Scope } from './limits';
+
+/** How a decision was reached. All but `store` are degraded and say so in a header, a metric and a log. */
+export type DecisionSource = 'store' | 'local' | 'open' | 'last-known' | 'default';
+
+/** One limit or quota of a decision as its caller may see it. */
+export interface LimitReport {
+  readonly kind: 'rate' | 'quota';
+  /** Limit name; `month` for the quota of meter `requests`, `month-<meter>` for others. */
+  readonly name: string;
+  readonly scope: Scope;
+  /** Units per window (a rate) or the allowance (a quota). */
+  readonly limit: number;
+  readonly windowMs: number;
+  /** What `remaining` is when untouched: a bucket's capacity, a window's limit, an allowance. */
+  readonly capacity: number;
+  readonly cost: number;
+  readonly remaining: number;
+  /** ms until untouched again; for a quota until the period ends. */
+  readonly resetAfterMs: number;
+  /** ms until more than `remaining` is available; 0 when untouched. */
+  readonly moreAfterMs: number;
+  /** ms a lone client has to wait for this limit; 0 when it does not deny. */
+  readonly retryAfterMs: number;
+  readonly isViolated: boolean;
+}
+
+/** The answer to one check. A denial is a value, never an error, until the last room. */
+export interface Decision {
+  readonly outcome: 'allowed' | 'denied';
+  /** Present on a denial. */
+  readonly code?: Extract<ErrorCode,
+    'rate_limited' | 'quota_exceeded' | 'cost_exceeds_limit' | 'limiter_unavailable' | 'circuit_open' | 'blocked'>;
+  readonly source: DecisionSource;
+  readonly tenant: string;
+  readonly tier: string;
+  readonly revision: number;
+  readonly cost: number;
+  /** All limits in force for this call, in policy order. */
+  readonly limits: readonly LimitReport[];
+  /** The one that denies longest, else the one with the smallest remaining share; undefined when nothing limits. */
+  readonly binding?: LimitReport;
+  /** Whole ms, the largest wait among the violated limits; undefined where waiting cannot help. */
+  readonly retryAfterMs?: number;
+}

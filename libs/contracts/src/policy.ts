@@ -1,0 +1,148 @@
+import { z } from 'zod';
+import { algorithm, alignment, degradedSettlement, httpMethod, limitMode, overage, scope, throttleSchema } from './limits';
+import { allowance, exactInteger, localDate, slug } from './numbers';
+
+/**
+ * Where a compiled number came from: `tier:pro@3`, `override:<id>`, `default`.
+ * A raised limit whose burst was left out names the override for both.
+ */
+export const numberSource = z.string().max(120);
+
+/** One limit as guards run it: capacity spelled out, every number with its source. */
+export const compiledLimitSchema = z.strictObject({
+  name: slug,
+  algorithm,
+  scope,
+  limit: allowance,
+  windowMs: z.int().min(1),
+  /** Capacity of a bucket in units; null for other algorithms and for unlimited ones. */
+  burst: allowance,
+  alignment: alignment.optional(),
+  endpointClass: slug.optional(),
+  methods: z.array(httpMethod).optional(),
+  perRoute: z.boolean().optional(),
+  mode: limitMode,
+  sources: z.strictObject({ limit: numberSource, burst: numberSource }),
+});
+export type CompiledLimit = z.infer<typeof compiledLimitSchema>;
+
+export const compiledQuotaSchema = z.strictObject({
+  meter: slug,
+  allowance,
+  overage,
+  throttle: throttleSchema.optional(),
+  sources: z.strictObject({ allowance: numberSource }),
+});
+export type CompiledQuota = z.infer<typeof compiledQuotaSchema>;
+
+/** A billing period: id = local start date; `[startMs, endMs)` in epoch ms. */
+export const compiledPeriodSchema = z.strictObject({ id: localDate, startMs: z.int(), endMs: z.int() });
+export type CompiledPeriod = z.infer<typeof compiledPeriodSchema>;
+
+/** One stretch of a tenant's timeline, `[fromMs, untilMs)` by the store's clock, in which nothing changes by itself (M2). */
+export const segmentSchema = z.strictObject({
+  fromMs: z.int(),
+  untilMs: z.int(),
+  tier: slug,
+  tierVersion: exactInteger,
+  weight: exactInteger,
+  degraded: degradedSettlement,
+  limits: z.array(compiledLimitSchema),
+  concurrency: z.strictObject({ limit: allowance, source: numberSource }),
+  quotas: z.array(compiledQuotaSchema),
+  period: compiledPeriodSchema,
+  /** Grows when a tier change restarts the count within the period; 1 otherwise. */
+  part: z.int().min(1),
+});
+export type Segment = z.infer<typeof segmentSchema>;
+
+export const tenantStatus = z.enum(['active', 'suspended']);
+export type TenantStatus = z.infer<typeof tenantStatus>;
+
+/** The document behind `qp:{tenant}:policy`: segments sorted by `fromMs`, contiguous, at least one. */
+export const policySchema = z.strictObject({
+  v: z.literal(1),
+  tenant: slug,
+  revision: z.int().min(1),
+  status: tenantStatus,
+  segments: z.array(segmentSchema).min(1),
+});
+export type Policy = z.infer<typeof policySchema>;
+
+/** Heads that are not `revision.generation`: the tenant is unknown (60 s) or deleted (kept); both fall to the fallback tier. */
+export const HEAD_UNKNOWN = 'unknown';
+export const HEAD_DELETED = 'deleted';
+
+/** `revision.generation`, the first thing every check compares (M1). */
+export const formatHead = (revision: number, generation: number): string => `${revision}.${generation}`;
+
+/** Parses a head; null for `unknown`, `deleted` and anything malformed. */
+export const parseHead = (head: string): { revision: number; generation: number } | null => {
+  const match = /^(\d{1,15})\.(\d{1,15})$/.exec(head);
+  return match ? { revision: Number(match[1]), generation: Number(match[2]) } : null;
+};
+
+export const failMode = z.enum(['local', 'open', 'closed']);
+export type FailMode = z.infer<typeof failMode>;
+export const refundOutcome = z.enum(['4xx', '5xx', 'aborted']);
+
+/** The catalogue of endpoint classes as guards run it: one document behind `qp:classes`. */
+export const classCatalogueSchema = z.strictObject({
+  v: z.literal(1),
+  revision: z.int().min(0),
+  classes: z.record(slug, z.strictObject({
+    cost: exactInteger,
+    meter: slug,
+    failMode,
+    refundOn: z.array(refundOutcome),
+    retry: z.strictObject({ cost: exactInteger, windowMs: z.int().min(1), max: z.int().min(1) }).optional(),
+  })),
+});
+export type ClassCatalogue = z.infer<typeof classCatalogueSchema>;
+export type CatalogueClass = ClassCatalogue['classes'][string];
+
+/** The policy of unknown tenants, one document behind `qp:fallback`; compiled from the setting `fallbackTier`. */
+export const fallbackPolicySchema = policySchema;
+
+export const keyKind = z.enum(['customer', 'service']);
+
+/** What `qp:key:<sha256>` holds: whom a guarded service's API key stands for. */
+export const keyRecordSchema = z.strictObject({
+  tenant: slug,
+  keyId: z.string(),
+  userId: z.string().nullable(),
+  kind: keyKind,
+});
+export type KeyRecord = z.infer<typeof keyRecordSchema>;
+/** Value of a key entry that stands for "no such key": 60 s after a miss, kept after a revocation. */
+export const KEY_TOMBSTONE = 'none';
+
+/** One entry of the change feed `qp:changes`. Field names on the wire are the keys here; `topic` tells what to drop. */
+export const feedEntrySchema = z.strictObject({
+  topic: z.enum(['tenant', 'key', 'classes', 'fallback']),
+  /** tenant slug, key hash, or empty. */
+  subject: z.string(),
+  revision: z.string(),
+  changeId: z.string(),
+});
+export type FeedEntry = z.infer<typeof feedEntrySchema>;
+
+/** A node's own word, one field of `qp:nodes`, rewritten each second and after every applied feed entry (its receipt). */
+export const heartbeatSchema = z.strictObject({
+  incarnation: z.string(),
+  service: z.string(),
+  /** `service` nodes count in receipts; the platform's own (`platform`) are listed only. */
+  kind: z.enum(['service', 'platform']),
+  version: z.string(),
+  host: z.string(),
+  pid: z.int(),
+  startedAtMs: z.int(),
+  /** Store time of this word. */
+  seenAtMs: z.int(),
+  /** Last feed id whose named policies this node has dropped; everything older is gone from its cache. */
+  position: z.string(),
+  /** Store time at which that position was applied. */
+  appliedAtMs: z.int(),
+  mode: z.enum(['healthy', 'degraded']),
+});
+export type Heartbeat = z.infer<typeof heartbeatSchema>;
