@@ -1,1 +1,2 @@
-export {};
+export * from './counter-key';
+export * from './store';

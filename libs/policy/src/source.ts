@@ -1,0 +1,39 @@
+import type { CompiledPeriod, OverrideMode, OverrideSet, TenantStatus, TierContent } from '@quotaplane/contracts';
+
+/** One published version of a tier. `effectiveMs` is null where it was in force when written, whichever clock said so. */
+export interface VersionSource {
+  readonly number: number;
+  readonly effectiveMs: number | null;
+  readonly content: TierContent;
+}
+
+/** A stretch of the tenant's tier timeline; `fromMs` null = in force when written. Sorted by `fromMs`, nulls first, later rows win. */
+export interface TierSpan {
+  readonly fromMs: number | null;
+  readonly slug: string;
+  readonly weight: number;
+  readonly versions: readonly VersionSource[];
+}
+
+export interface OverrideSource {
+  readonly id: string;
+  readonly mode: OverrideMode;
+  readonly set: OverrideSet;
+  /** null = in force when written: an API clock that runs ahead of the store's must not delay a raise. */
+  readonly fromMs: number | null;
+  /** null = until reverted. */
+  readonly untilMs: number | null;
+  /** Newest wins among equals. */
+  readonly createdMs: number;
+}
+
+/** Everything a tenant's policy is compiled from: the current state, read under the tenant's row lock. */
+export interface PolicySource {
+  readonly tenant: string;
+  readonly status: TenantStatus;
+  readonly revision: number;
+  readonly tiers: readonly TierSpan[];
+  readonly overrides: readonly OverrideSource[];
+  /** Contiguous billing periods: the one before now, the one around now, and the next 13 (so that no clock skew falls off the edge). */
+  readonly periods: readonly CompiledPeriod[];
+}

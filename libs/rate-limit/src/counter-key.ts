@@ -1,0 +1,54 @@
+import { createHash } from 'node:crypto';
+import { tenantPrefix } from '@quotaplane/contracts';
+import type { CounterName } from './store';
+
+/** Longest user-supplied part of a key in bytes; longer ones are hashed. */
+const PART_MAX_BYTES = 96;
+/** Longest tail after the tenant's prefix, so that a key stays within 200 bytes (P06). */
+const TAIL_MAX_BYTES = 120;
+const SAFE = /^[a-z0-9._@-]*$/i;
+
+const hashed = (text: string): string => `~${createHash('sha256').update(text).digest('hex').slice(0, 40)}`;
+
+/** Encodes a part so that no two different parts, or lists of parts, meet in one key (C036). */
+const part = (text: string): string => {
+  if (text.length <= PART_MAX_BYTES && SAFE.test(text)) return text;
+  // Lone surrogates would make encodeURIComponent throw; hashing takes any string.
+  const encoded = text.isWellFormed() ? encodeURIComponent(text) : hashed(text);
+  return encoded.length <= PART_MAX_BYTES ? encoded : hashed(text);
+};
+
+/**
+ * Hash tag of a counter. One tenant's counters share its slot. Callers without a tenant are tagged by their own subject, so that
+ * no slot carries them all; `global` limits count everyone and have a slot of their own. '/' cannot occur in a slug.
+ */
+const tagOf = (name: CounterName): string => {
+  if (name.scope === 'global') return 'global';
+  return name.tenant === 'anonymous' ? `anonymous/${name.scope.replace(':', '.')}/${part(name.subject)}` : name.tenant;
+};
+
+/**
+ * Key of a rate counter: tenant, limit name, algorithm, window, scope, subject and what narrows it; never the tier, the limit's value or a revision,
+ * so that no edit resets a count. gcra and token-bucket share a state but not a key: a change of algorithm is a new counter.
+ */
+export const counterKey = (name: CounterName): string => {
+  const scope = name.scope === 'global' ? 'global' : name.scope.replace(':', '.');
+  const subject = name.scope === 'global' || name.scope === 'tenant' ? '' : part(name.subject);
+  const tail = ['c', name.limit, name.algorithm, String(name.windowMs), scope, subject, part(name.narrow ?? '')].join(':');
+  return tenantPrefix(tagOf(name)) + (tail.length <= TAIL_MAX_BYTES ? tail : `c:${name.limit.slice(0, 20)}:${hashed(tail)}`);
+};
+
+export interface QuotaName {
+  readonly tenant: string;
+  readonly meter: string;
+  readonly periodId: string;
+  readonly part: number;
+  readonly generation: number;
+}
+
+/** Keys of a quota: its counter, and the base the ledger republishes beside it (hash `plus`, `minus`). TTL: period end + 48 h. */
+export const quotaKeys = (name: QuotaName): { readonly counter: string; readonly base: string } => {
+  const tail = `${name.meter}:${name.periodId}:${name.part}:${name.generation}`;
+  const prefix = tenantPrefix(name.tenant);
+  return { counter: `${prefix}q:${tail}`, base: `${prefix}b:${tail}` };
+};
