@@ -7,6 +7,7 @@ const PART_MAX_BYTES = 96;
 /** Longest tail after the tenant's prefix, so that a key stays within 200 bytes (P06). */
 const TAIL_MAX_BYTES = 120;
 const SAFE = /^[a-z0-9._@-]*$/i;
+const LONE_SURROGATE = /\p{Surrogate}/u;
 
 const hashed = (text: string): string => `~${createHash('sha256').update(text).digest('hex').slice(0, 40)}`;
 
@@ -14,7 +15,7 @@ const hashed = (text: string): string => `~${createHash('sha256').update(text).d
 const part = (text: string): string => {
   if (text.length <= PART_MAX_BYTES && SAFE.test(text)) return text;
   // Lone surrogates would make encodeURIComponent throw; hashing takes any string.
-  const encoded = text.isWellFormed() ? encodeURIComponent(text) : hashed(text);
+  const encoded = LONE_SURROGATE.test(text) ? hashed(text) : encodeURIComponent(text);
   return encoded.length <= PART_MAX_BYTES ? encoded : hashed(text);
 };
 
