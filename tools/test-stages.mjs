@@ -1,0 +1,81 @@
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { stripVTControlCharacters } from 'node:util';
+import { outcome, readCounts, readPlaywright, readVitest, single } from './test-reports.mjs';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const REPORTS = join(ROOT, 'dist/reports');
+const NX = 'node_modules/nx/dist/bin/nx.js';
+
+/** The stages of `npm test` in their order; each answers what it came to and never throws for a failed test. */
+export const STAGES = {
+  generate: () => script('tools/prisma-generate.mjs'),
+  'drift-lua': () => script('tools/embed-lua.mjs', '--check'),
+  'drift-openapi': () => script('tools/openapi.mjs', '--check'),
+  'drift-redis-keys': () => script('tools/redis-keys.mjs', '--check'),
+  typecheck: () => nx('typecheck'),
+  lint: () => nx('lint'),
+  vitest,
+  build: () => script('tools/build.mjs'),
+  consumers,
+  e2e,
+};
+
+/** A repository script that is its own check; one that does not exist has nothing to check. */
+async function script(path, ...args) {
+  if (!existsSync(join(ROOT, path))) return outcome(0);
+  const { code } = await run([path, ...args]);
+  return single(path, code);
+}
+
+async function nx(target) {
+  const { code, output } = await run([NX, 'run-many', '-t', target, '--output-style=static'], { NX_DAEMON: 'false' });
+  const failedTasks = [...stripVTControlCharacters(output).matchAll(/^\s*- (\S+:\S+)/gm)].map(([, task]) => task);
+  return single([target, ...failedTasks].join(' '), code);
+}
+
+async function vitest() {
+  const report = freshReport('vitest.json');
+  const { code } = await run(['node_modules/vitest/vitest.mjs', 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`]);
+  return readVitest(report, code, ROOT);
+}
+
+async function consumers() {
+  const path = 'tools/packed-consumers.mjs';
+  if (!existsSync(join(ROOT, path))) return outcome(0);
+  const { code, output } = await run([path]);
+  return readCounts(output, 'packed consumer', code);
+}
+
+async function e2e() {
+  const config = 'e2e/playwright.config.ts';
+  if (!existsSync(join(ROOT, config))) return outcome(0);
+  const report = freshReport('playwright.json');
+  const args = ['node_modules/@playwright/test/cli.js', 'test', '--config', config, '--reporter=list,json'];
+  const { code } = await run(args, { PLAYWRIGHT_JSON_OUTPUT_FILE: report });
+  return readPlaywright(report, code);
+}
+
+/** Last run's report must not be read as this one's when a runner dies early. */
+function freshReport(name) {
+  mkdirSync(REPORTS, { recursive: true });
+  const path = join(REPORTS, name);
+  rmSync(path, { force: true });
+  return path;
+}
+
+/** Runs a Node script, shows its output as it comes, and keeps what it printed to stdout. */
+function run(args, env = {}) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, args, { cwd: ROOT, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'inherit'] });
+    let output = '';
+    child.stdout.setEncoding('utf8').on('data', (text) => {
+      output += text;
+      process.stdout.write(text);
+    });
+    child.once('error', reject);
+    child.once('close', (code, signal) => resolve({ code: code ?? signal, output }));
+  });
+}
