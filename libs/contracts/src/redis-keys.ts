@@ -23,7 +23,7 @@ export const redisKeys = {
   changes: 'qp:changes',
   /** hash, incarnation -> JSON of a Heartbeat. */
   nodes: 'qp:nodes',
-  /** hash, one incarnation's journal: field -> count that only grows, plus `#seq`, `#dirty`, `#closed`, `#service`; 40 days. */
+  /** hash, one incarnation's journal: field -> count that only grows, plus `#seq`, `#at`, `#dirty`, `#closed`, `#service`; 40 days. */
   journal: (incarnation: string) => `qp:journal:${incarnation}`,
   /** set of incarnations that have a journal. */
   journals: 'qp:journals',
@@ -31,6 +31,8 @@ export const redisKeys = {
   journalAcks: 'qp:journal-acks',
   /** zset, member = JSON [tenant, scope, subject, limit, class] -> denials in that minute; 3 h. */
   offenders: (minuteEpoch: number) => `qp:offenders:${minuteEpoch}`,
+  /** zset, the same members -> store time in ms of the last denial; members older than 3 h are dropped at each flush. */
+  offendersSeen: 'qp:offenders-seen',
   /** hash, `tenant|allowed`, `tenant|units`, `tenant|denied|<limit>` -> count in that minute; 3 h. Statistics, never a bill. */
   traffic: (minuteEpoch: number) => `qp:traffic:${minuteEpoch}`,
 } as const;
