@@ -1,0 +1,55 @@
+import { SetMetadata, type CustomDecorator } from '@nestjs/common';
+import type { GuardedRequest } from './identity/identity';
+
+/** What happens to a class's calls while the store is away. */
+export type FailMode = 'local' | 'open' | 'closed';
+export type CostOf = (request: GuardedRequest) => number;
+export type SubjectOf = (request: GuardedRequest) => string | undefined;
+
+export interface EndpointClassMark {
+  readonly slug: string;
+  readonly failMode?: FailMode | undefined;
+}
+export interface SubjectMark {
+  readonly name: string;
+  readonly subjectOf: SubjectOf;
+}
+
+export const ENDPOINT_CLASS = 'quotaplane:endpoint-class';
+export const COST = 'quotaplane:cost';
+export const SUBJECTS = 'quotaplane:subjects';
+export const SKIP_QUOTA = 'quotaplane:skip';
+
+/**
+ * Names the endpoint class of a handler or controller; `default` without it. Cost, meter and fail mode come from the platform's catalogue.
+ * @param slug of the class, `[a-z0-9-]{1,63}`
+ * @param options.failMode holds until the catalogue has been seen, so that a service that starts while the store is away fails closed where it must
+ */
+export function EndpointClass(slug: string, options: { readonly failMode?: FailMode } = {}): CustomDecorator {
+  return SetMetadata<string, EndpointClassMark>(ENDPOINT_CLASS, { slug, failMode: options.failMode });
+}
+
+/**
+ * Cost of a call in whole units, 0 or more, instead of the class's. 0 looks without spending.
+ * A function that answers anything else is a fault of the service: the call is refused with 422 `cost_exceeds_limit` or, for non-integers, 500.
+ */
+export function Cost(cost: number | CostOf): CustomDecorator {
+  return SetMetadata<string, number | CostOf>(COST, cost);
+}
+
+/**
+ * Supplies the subject of limits with scope `subject:<name>`, such as the account of a sign-in. May be used several times.
+ * Limits of that scope do not apply to a call for which it answers undefined or ''.
+ */
+export function Subject(name: string, subjectOf: SubjectOf): MethodDecorator & ClassDecorator {
+  return (target: object, _key?: string | symbol, descriptor?: PropertyDescriptor) => {
+    const on: object = descriptor ? (descriptor.value as object) : target;
+    const marks = (Reflect.getOwnMetadata(SUBJECTS, on) ?? []) as readonly SubjectMark[];
+    Reflect.defineMetadata(SUBJECTS, [...marks, { name, subjectOf }], on);
+  };
+}
+
+/** Leaves a handler or controller unguarded: no limit, no usage, no headers. */
+export function SkipQuota(): CustomDecorator {
+  return SetMetadata(SKIP_QUOTA, true);
+}

@@ -1,0 +1,34 @@
+/** The part of a request that guards, resolvers and decorators read; Fastify's and Express's requests both have it. */
+export interface GuardedRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly params: unknown;
+  readonly query: unknown;
+  readonly body: unknown;
+  readonly socket: { readonly remoteAddress?: string | undefined };
+}
+
+/** Who is calling. */
+export type Identity =
+  /** A customer: `keyId` and `userId` are what limits of scope `key` and `user` count by. */
+  | { readonly kind: 'tenant'; readonly tenant: string; readonly keyId?: string | undefined; readonly userId?: string | undefined }
+  /** No credentials: the `anonymous` tier, counted by address. */
+  | { readonly kind: 'anonymous' }
+  /** Wrong credentials: answered with 401, never treated as anonymous. */
+  | { readonly kind: 'unauthenticated'; readonly detail?: string }
+  /** Who it is cannot be found out just now: the endpoint class's fail mode decides, never the anonymous tier. */
+  | { readonly kind: 'unavailable' };
+
+/** Tells who is calling. Replace the default ({@link ApiKeyIdentity}) when the service has its own sign-in. */
+export interface IdentityResolver {
+  /** Must not throw for wrong credentials: answer `unauthenticated`. */
+  resolve(request: GuardedRequest): Identity | Promise<Identity>;
+}
+
+/** First value of a header in lower case; undefined when absent or empty. */
+export function headerOf(request: GuardedRequest, name: string): string | undefined {
+  const value = request.headers[name];
+  const first = Array.isArray(value) ? value[0] : value;
+  return first === '' ? undefined : first;
+}
