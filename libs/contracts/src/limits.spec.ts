@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { limitSchema, tierContentSchema } from './limits';
+import { MAX_EXACT } from './numbers';
+
+const limit = { name: 'per-minute', algorithm: 'token-bucket', scope: 'tenant', limit: 100, windowMs: 60_000 } as const;
+const faultsOf = (input: unknown): string[] => {
+  const parsed = limitSchema.safeParse(input);
+  return parsed.success ? [] : parsed.error.issues.map((issue) => issue.path.join('/') || issue.code);
+};
+
+describe('limitSchema', () => {
+  // Mutation: windowMs with min(0).
+  it('C043 takes limit 0 and refuses window 0 by name', () => {
+    expect(faultsOf({ ...limit, limit: 0 })).toEqual([]);
+    expect(faultsOf({ ...limit, windowMs: 0 })).toEqual(['windowMs']);
+  });
+
+  // Mutation: compare capacity x windowMs as numbers.
+  it('refuses a bucket whose debt would pass 2^53-1, at the very unit', () => {
+    const widest = Math.floor(MAX_EXACT / 60_000);
+    expect(faultsOf({ ...limit, burst: widest })).toEqual([]);
+    expect(faultsOf({ ...limit, burst: widest + 1 })).toEqual(['burst']);
+    expect(faultsOf({ ...limit, limit: widest + 1 })).toEqual(['limit']);
+  });
+
+  it.each([
+    [{ ...limit, windowMs: 86_400_001 }, 'windowMs'],
+    [{ ...limit, limit: 1.5 }, 'limit'],
+    [{ ...limit, limit: -1 }, 'limit'],
+    [{ ...limit, limit: MAX_EXACT + 1 }, 'limit'],
+    [{ ...limit, limit: '100' }, 'limit'],
+    [{ ...limit, scope: 'subject:' }, 'scope'],
+    [{ ...limit, alignment: 'epoch' }, 'alignment'],
+    [{ ...limit, algorithm: 'fixed-window', burst: 5 }, 'burst'],
+    [{ ...limit, algorithm: 'sliding-log' }, 'algorithm'],
+    [{ ...limit, mode: 'shadow' }, 'mode'],
+    [{ ...limit, colour: 'red' }, 'unrecognized_keys'],
+  ])('refuses %j at %s', (input, field) => {
+    expect(faultsOf(input)).toContain(field);
+  });
+});
+
+describe('tierContentSchema', () => {
+  // Mutation: drop refuseTwins.
+  it('C040 refuses two limits of one name, and two quotas of one meter', () => {
+    const quota = { meter: 'requests', allowance: 1, overage: 'reject' };
+    const parsed = tierContentSchema.safeParse({ limits: [limit, limit], quotas: [quota, quota] });
+    expect(parsed.error?.issues.map((issue) => issue.path)).toEqual([['limits', 1, 'name'], ['quotas', 1, 'meter']]);
+  });
+
+  it('wants a lane exactly with overage throttle', () => {
+    const content = (quota: object): boolean => tierContentSchema.safeParse({ limits: [], quotas: [{ meter: 'requests', allowance: 1, ...quota }] }).success;
+    expect(content({ overage: 'throttle' })).toBe(false);
+    expect(content({ overage: 'throttle', throttle: { limit: 1, windowMs: 1000 } })).toBe(true);
+    expect(content({ overage: 'bill', throttle: { limit: 1, windowMs: 1000 } })).toBe(false);
+  });
+});
