@@ -109,8 +109,14 @@ function run(command, args, cwd) {
   });
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const flags = new Set(process.argv.slice(2));
-  const builds = await buildAll({ console: !flags.has('--no-console'), force: flags.has('--force') });
-  for (const { name, status, tookMs } of builds) console.log(`${name}: ${status} (${tookMs} ms)`);
+async function main(flags) {
+  try {
+    const builds = await buildAll({ console: !flags.has('--no-console'), force: flags.has('--force') });
+    for (const { name, status, tookMs } of builds) console.log(`${name}: ${status} (${tookMs} ms)`);
+  } catch (error) {
+    console.error(`Build failed: ${error.message}`);
+    process.exitCode = 1;
+  }
 }
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) await main(new Set(process.argv.slice(2)));
