@@ -39,7 +39,7 @@ const STOP_LIMIT_MS = 10_000;
  */
 export async function startRedisServer(options = {}) {
   const binary = await findRedisBinary();
-  if (options.dataDir) mkdirSync(options.dataDir, { recursive: true });
+  if (options.dataDir) mkdirSync(options.dataDir, { recursive: true, mode: 0o700 });
   for (let attempt = 1; ; attempt += 1) {
     const port = options.port || (await freePort());
     const server = await spawnServer(binary.command, ['-'], { env: binary.env, stdin: redisConfig(port, options), logFd: options.logFd });

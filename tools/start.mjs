@@ -1,0 +1,105 @@
+#!/usr/bin/env node
+// npm start: installs, starts the stores, builds, migrates, seeds, runs API, worker and echo, says "ready", and stops all of it again.
+import { join } from 'node:path';
+import { buildProduct, runToEnd, startApp, untilHealthy } from './bootstrap-apps.mjs';
+import { Lifetime } from './bootstrap-lifetime.mjs';
+import { readRecord, stopLeftOvers, writeRecord } from './bootstrap-record.mjs';
+import { StartError, choosePorts, dataFolder, readSecrets } from './bootstrap-settings.mjs';
+import { openPostgres, openRedis } from './bootstrap-stores.mjs';
+import { ensureInstalled } from './install.mjs';
+import { lockHolder, processStamp, tryLock, unlock } from './stores/index.mjs';
+
+/** @typedef {ReturnType<typeof readSecrets>} Secrets */
+
+const life = new Lifetime();
+try {
+  await ensureInstalled();
+  life.listenForSignals();
+  await start();
+} catch (error) {
+  await life.fail(error instanceof Error ? error.message : String(error));
+}
+
+async function start() {
+  const folder = dataFolder();
+  lockFolder(folder);
+  await stopLeftOvers(folder);
+  const { port, echoPort } = await choosePorts();
+  const secrets = readSecrets(folder);
+  const { databaseUrl, redisUrl } = await prepare(folder, secrets);
+
+  const env = { ...process.env, ...secretVariables(secrets), DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, PORT: String(port), ECHO_PORT: String(echoPort) };
+  const logs = join(folder, 'logs');
+  if (!life.signal.aborted) await runToEnd('The seed', 'api/seed.mjs', env, logs, life.signal);
+  if (life.signal.aborted) return;
+  const apps = [
+    startApp('The API', 'api/main.mjs', env, logs),
+    startApp('The worker', 'api/worker.mjs', env, logs),
+    startApp('Echo', 'echo/main.mjs', { ...process.env, REDIS_URL: redisUrl, ECHO_PORT: String(echoPort) }, logs),
+  ];
+  for (const app of apps) life.addApp(app);
+  writeRecord(folder, { ...readRecord(folder), appStamps: apps.map(({ pid }) => processStamp(pid)) });
+
+  const url = `http://127.0.0.1:${port}`;
+  const echoUrl = `http://127.0.0.1:${echoPort}`;
+  await Promise.all([untilHealthy(`${url}/health/ready`, life.signal), untilHealthy(`${echoUrl}/health`, life.signal)]);
+  if (life.signal.aborted) return;
+  console.log(`Quotaplane ${url} (API docs ${url}/docs), echo ${echoUrl}, ${signInHint(secrets, readRecord(folder).isPasswordShown)}`);
+  console.log('ready');
+  writeRecord(folder, { ...readRecord(folder), isPasswordShown: true });
+}
+
+/**
+ * Starts the stores beside the build and migrates as soon as Postgres answers.
+ * @param {string} folder the data folder
+ * @param {Secrets} secrets
+ */
+async function prepare(folder, secrets) {
+  const last = readRecord(folder);
+  const opening = {
+    redis: openRedis(folder, secrets.redisPassword.value, last.redisPort),
+    postgres: openPostgres(folder, secrets.postgresPassword.value, last.postgresPort),
+  };
+  life.addStore('Redis', opening.redis, 'SIGTERM');
+  life.addStore('Postgres', opening.postgres, 'SIGINT');
+  const recorded = opening.redis.then(({ url, server }) => {
+    if (server) writeRecord(folder, { ...last, redisUrl: url, redisPort: server.port, redisStamp: processStamp(server.pid), appStamps: [] });
+  });
+  const migrated = opening.postgres.then(async ({ url }) => (await import('./migrate.mjs')).migrate(url));
+  const [redis, postgres] = await Promise.all([opening.redis, opening.postgres, recorded, migrated, buildProduct()]);
+  if (postgres.server) writeRecord(folder, { ...readRecord(folder), postgresPort: postgres.server.port });
+  return { databaseUrl: postgres.url, redisUrl: redis.url };
+}
+
+/** @param {string} folder the data folder: two starts on one would fight for its files */
+function lockFolder(folder) {
+  const lock = join(folder, 'start.lock');
+  if (!tryLock(lock)) {
+    throw new StartError(
+      `Quotaplane is already running from ${folder} (process ${lockHolder(lock) ?? 'unknown'}). ` +
+        'Stop it first, or set QUOTAPLANE_DATA_DIR, PORT and ECHO_PORT for a second one.',
+    );
+  }
+  life.addLastStep(() => unlock(lock));
+}
+
+/** @param {Secrets} secrets */
+function secretVariables(secrets) {
+  return {
+    QUOTAPLANE_ADMIN_EMAIL: secrets.adminEmail,
+    QUOTAPLANE_ADMIN_PASSWORD: secrets.adminPassword.value,
+    QUOTAPLANE_BOOTSTRAP_TOKEN: secrets.bootstrapToken.value,
+    QUOTAPLANE_TOKEN_PEPPER: secrets.tokenPepper.value,
+    QUOTAPLANE_SESSION_KEY: secrets.sessionKey.value,
+    QUOTAPLANE_SIGNING_KEY: secrets.signingKey.value,
+  };
+}
+
+/**
+ * @param {Secrets} secrets
+ * @param {boolean | undefined} isShown whether an earlier start got as far as showing the generated password
+ */
+function signInHint({ adminEmail, adminPassword: { value, isGiven, file } }, isShown) {
+  const kept = isShown ? `the password kept in ${file}` : `password ${value} (shown this once, kept in ${file})`;
+  return `sign in as ${adminEmail} with ${isGiven ? 'the password in QUOTAPLANE_ADMIN_PASSWORD' : kept}`;
+}
