@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -11,7 +11,7 @@ const SPEC = /\.spec\.tsx?$/;
 /** Every file below `path` in a stable order, specs left out; `path` may be one file or absent. */
 export function sourceFiles(path) {
   if (!existsSync(path)) return [];
-  if (!path.endsWith('/') && !isFolder(path)) return [path];
+  if (!statSync(path).isDirectory()) return [path];
   return readdirSync(path, { withFileTypes: true })
     .sort((a, b) => (a.name < b.name ? -1 : 1))
     .flatMap((entry) => {
@@ -19,15 +19,6 @@ export function sourceFiles(path) {
       if (entry.isDirectory()) return SKIPPED_FOLDERS.has(entry.name) ? [] : sourceFiles(child);
       return SPEC.test(entry.name) ? [] : [child];
     });
-}
-
-function isFolder(path) {
-  try {
-    readdirSync(path);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /**

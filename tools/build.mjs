@@ -9,6 +9,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { withFileLock } from './stores/file-lock.mjs';
 import { ROOT, fingerprint, isFresh, stamp } from './build-inputs.mjs';
 
 const NODE_APPS = { api: ['main', 'worker'], echo: ['main'] };
@@ -50,11 +51,25 @@ async function buildConsole(force) {
   );
 }
 
-/** Builds into a folder beside the old output and swaps, so that a failed build leaves the last good one. */
 async function whenStale(name, inputs, force, build) {
   const startedAt = performance.now();
   const print = fingerprint(inputs);
-  if (!force && isFresh(name, print)) return { name, status: 'fresh', tookMs: Math.round(performance.now() - startedAt) };
+  let status = 'fresh';
+  if (force || !isFresh(name, print)) {
+    mkdirSync(join(ROOT, 'dist/apps'), { recursive: true });
+    // Two processes that start at once build once: the second finds the output fresh when its turn comes.
+    await withFileLock(join(ROOT, `dist/apps/.${name}.lock`), async () => {
+      if (!force && isFresh(name, print)) return;
+      await buildBeside(name, build);
+      stamp(name, print);
+      status = 'built';
+    });
+  }
+  return { name, status, tookMs: Math.round(performance.now() - startedAt) };
+}
+
+/** Builds into a folder beside the old output and swaps, so that a failed build leaves the last good one. */
+async function buildBeside(name, build) {
   const target = join(ROOT, 'dist/apps', name);
   const staging = join(ROOT, 'dist/apps', `.${name}-${process.pid}`);
   mkdirSync(staging, { recursive: true });
@@ -62,11 +77,9 @@ async function whenStale(name, inputs, force, build) {
     await build(staging);
     rmSync(target, { recursive: true, force: true });
     renameSync(staging, target);
-    stamp(name, print);
   } finally {
     rmSync(staging, { recursive: true, force: true });
   }
-  return { name, status: 'built', tookMs: Math.round(performance.now() - startedAt) };
 }
 
 /** One ESM bundle for Node: decorators with metadata, workspace code inlined, npm packages left as imports. */

@@ -1,14 +1,15 @@
 import { createHash } from 'node:crypto';
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { withFileLock } from './stores/file-lock.mjs';
 
 // Runs before anything is installed: only what Node brings may be imported here.
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const STAMP = join(ROOT, 'node_modules/.installed-lock');
-const TURN = join(ROOT, '.nx/install-turn');
+const LOCK = join(ROOT, '.nx/install.lock');
+const WAIT_LIMIT_MS = 15 * 60_000;
 
 /**
  * Brings `node_modules` to what `package-lock.json` says, with `npm ci`, unless it is so already.
@@ -17,19 +18,18 @@ const TURN = join(ROOT, '.nx/install-turn');
  */
 export async function ensureInstalled() {
   if (isInstalled()) return false;
-  await takeTurn();
-  try {
-    if (isInstalled()) return false;
-    console.log('Installing packages (npm ci) ...');
-    const npm = process.env.npm_execpath;
-    const [command, args] = npm ? [process.execPath, [npm, 'ci']] : ['npm', ['ci']];
-    const { status, error } = spawnSync(command, [...args, '--no-audit', '--no-fund', '--loglevel=error'], { cwd: ROOT, stdio: 'inherit' });
-    if (status !== 0) throw new Error(`npm ci failed${error ? `: ${error.message}` : ` with code ${status}`}`);
-    writeFileSync(STAMP, lockHash());
-    return true;
-  } finally {
-    rmSync(TURN, { recursive: true, force: true });
-  }
+  mkdirSync(join(ROOT, '.nx'), { recursive: true });
+  return withFileLock(LOCK, async () => !isInstalled() && install(), WAIT_LIMIT_MS);
+}
+
+function install() {
+  console.log('Installing packages (npm ci) ...');
+  const npm = process.env.npm_execpath;
+  const [command, args] = npm ? [process.execPath, [npm, 'ci']] : ['npm', ['ci']];
+  const { status, error } = spawnSync(command, [...args, '--no-audit', '--no-fund', '--loglevel=error'], { cwd: ROOT, stdio: 'inherit' });
+  if (status !== 0) throw new Error(`npm ci failed${error ? `: ${error.message}` : ` with code ${status}`}`);
+  writeFileSync(STAMP, lockHash());
+  return true;
 }
 
 function lockHash() {
@@ -54,33 +54,4 @@ function holdsLockedVersions() {
     if (!path.includes('node_modules/') || link || (optional && !installed[path])) return true;
     return installed[path]?.version === version;
   });
-}
-
-/** Waits until this process alone may install; a turn whose owner is gone is taken over. */
-async function takeTurn() {
-  mkdirSync(join(ROOT, '.nx'), { recursive: true });
-  for (;;) {
-    try {
-      mkdirSync(TURN);
-      writeFileSync(join(TURN, 'pid'), String(process.pid));
-      return;
-    } catch (error) {
-      if (error.code !== 'EEXIST') throw error;
-    }
-    if (await isAbandoned()) rmSync(TURN, { recursive: true, force: true });
-    else await wait(250);
-  }
-}
-
-async function isAbandoned() {
-  const file = join(TURN, 'pid');
-  // The owner writes its id right after it made the folder.
-  if (!existsSync(file)) await wait(1000);
-  if (!existsSync(file)) return existsSync(TURN);
-  try {
-    process.kill(Number(readFileSync(file, 'utf8')), 0);
-    return false;
-  } catch (error) {
-    return error.code === 'ESRCH';
-  }
 }
