@@ -1,0 +1,79 @@
+import { createHash, randomUUID } from 'node:crypto';
+import type { Actor } from '@quotaplane/contracts';
+import type { PrismaService, Tx } from '../database/prisma.service';
+import { lockAuditHeads, moveAuditHead } from '../database/audit-sql';
+import { canonicalJson } from './canonical-json';
+
+/** Last link of a chain, locked until the transaction ends. */
+export interface ChainHead {
+  readonly chain: string;
+  readonly seq: bigint;
+  readonly hash: string;
+}
+
+/** An entry without its place in a chain. */
+export interface EntryContent {
+  readonly at: Date;
+  readonly actor: Actor;
+  readonly action: string;
+  readonly entity: { readonly type: string; readonly id: string };
+  readonly tenant: string | null;
+  readonly reason: string | null;
+  readonly ticket: string | null;
+  readonly before: object | null;
+  readonly after: object | null;
+  readonly changeId: string;
+  readonly requestId: string | null;
+}
+
+/** A chain is named for the first time; its head must be committed before anyone can queue on it. */
+export class MissingHeadError extends Error {
+  override readonly name = 'MissingHeadError';
+}
+
+/**
+ * Locks the heads of `chains`, which must be sorted: every change takes them in the same order and before any other lock, so that
+ * changes queue and never deadlock.
+ * @throws {MissingHeadError}
+ */
+export async function lockHeads(tx: Tx, chains: readonly string[]): Promise<ChainHead[]> {
+  const heads = await lockAuditHeads(tx, chains);
+  if (heads.length < chains.length) throw new MissingHeadError();
+  return heads;
+}
+
+/** Creates heads outside the change, so that two first changes of a chain meet on one committed row. */
+export async function createHeads(prisma: PrismaService, chains: readonly string[]): Promise<void> {
+  await prisma.auditHead.createMany({ data: chains.map((chain) => ({ chain })), skipDuplicates: true });
+}
+
+/** Appends the entry to each locked chain and moves its head. */
+export async function appendEntries(tx: Tx, heads: readonly ChainHead[], content: EntryContent): Promise<void> {
+  for (const head of heads) {
+    const link = { id: randomUUID(), chain: head.chain, seq: head.seq + 1n, prevHash: head.hash };
+    const hash = entryHash({ ...content, ...link });
+    await moveAuditHead(tx, { ...content, ...link, hash });
+  }
+}
+
+/** SHA-256, hex, over the canonical form of the whole entry and the hash before it. Times count to the millisecond, as they are stored. */
+export function entryHash(entry: EntryContent & { id: string; chain: string; seq: bigint; prevHash: string }): string {
+  const canonical = canonicalJson({
+    id: entry.id,
+    chain: entry.chain,
+    seq: entry.seq.toString(),
+    at: entry.at.toISOString(),
+    actor: entry.actor,
+    action: entry.action,
+    entity: entry.entity,
+    tenant: entry.tenant,
+    reason: entry.reason,
+    ticket: entry.ticket,
+    before: entry.before,
+    after: entry.after,
+    changeId: entry.changeId,
+    requestId: entry.requestId,
+    prevHash: entry.prevHash,
+  });
+  return createHash('sha256').update(canonical).digest('hex');
+}

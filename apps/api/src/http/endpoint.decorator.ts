@@ -1,0 +1,25 @@
+import { applyDecorators, HttpCode, RequestMapping, RequestMethod, SetMetadata } from '@nestjs/common';
+import type { HttpVerb, RouteContract } from '@quotaplane/contracts';
+
+/** Metadata key under which the guard, the interceptors and OpenAPI find a handler's contract. */
+export const ROUTE_CONTRACT = 'quotaplane:route-contract';
+
+const METHODS: Readonly<Record<HttpVerb, RequestMethod>> = {
+  GET: RequestMethod.GET,
+  POST: RequestMethod.POST,
+  PUT: RequestMethod.PUT,
+  PATCH: RequestMethod.PATCH,
+  DELETE: RequestMethod.DELETE,
+};
+
+/**
+ * Binds a handler to a route of the contract: method, path, status, who may call it, and the validation of all that it receives.
+ * A controller declares no path of its own: `@Controller() class X { @Endpoint(routes.tiersGet) get(@Input() input: RouteInput<typeof routes.tiersGet>) }`.
+ */
+export function Endpoint(contract: RouteContract): MethodDecorator {
+  return applyDecorators(
+    RequestMapping({ path: contract.path.replace(/\{(\w+)\}/g, ':$1'), method: METHODS[contract.method] }),
+    HttpCode(contract.status),
+    SetMetadata(ROUTE_CONTRACT, contract),
+  );
+}
