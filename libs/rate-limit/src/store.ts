@@ -21,6 +21,15 @@ export interface QuotaCharge {
 }
 export type Charge = RateCharge | QuotaCharge;
 
+/**
+ * A charge as an admission made it, which is what a refund needs: the window it was counted in, and the lane only where it was charged.
+ * Made by `admitted` from a check's charges and its "allowed" verdict.
+ */
+export type AdmittedCharge =
+  | { readonly kind: 'bucket'; readonly counter: string; readonly limit: number; readonly windowMs: number; readonly units: number }
+  | { readonly kind: 'window'; readonly counter: string; readonly windowMs: number; readonly startMs: number; readonly units: number }
+  | { readonly kind: 'quota'; readonly counter: string; readonly periodEndMs: number; readonly units: number };
+
 /** One call to be decided: every charge is spent, or none. */
 export interface Check {
   readonly tenant: string;
@@ -49,6 +58,12 @@ export interface QuotaState extends ChargeState {
   readonly lane?: ChargeState;
 }
 
+/** An admission: what `admitted` and so a refund start from. */
+export interface Admission {
+  readonly nowMs: number;
+  readonly states: readonly (ChargeState | QuotaState)[];
+}
+
 /** `nowMs` is store time, so that callers can keep store time + monotonic elapsed between answers (M2). */
 export type Verdict =
   | { readonly status: 'allowed' | 'denied'; readonly nowMs: number; readonly states: readonly (ChargeState | QuotaState)[] }
@@ -75,9 +90,11 @@ export interface LimitStore {
   peek(check: Check, deadlineAtMs: number): Promise<Verdict>;
   /**
    * Gives back what an admission charged, never above the limit, using the admission's own counters (head and segment are not asked).
-   * `units` defaults to each charge's cost. At most once per admission: the caller sees to that.
+   * A window's units come back only while that same window runs. At most once per admission: the caller sees to that.
+   * @param charges from `admitted(check.charges, verdict)`; fewer units may be given back by lowering `units`
+   * @returns whether the store took it; false is an outage, and nothing is retried
    */
-  refund(charges: readonly Charge[], deadlineAtMs: number): Promise<boolean>;
+  refund(charges: readonly AdmittedCharge[], deadlineAtMs: number): Promise<boolean>;
   close(): Promise<void>;
 }
 

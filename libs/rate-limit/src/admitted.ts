@@ -1,0 +1,25 @@
+import type { Admission, AdmittedCharge, Charge, ChargeState, QuotaState, RateCharge } from './store';
+
+/**
+ * What a refund of this admission would give back: every charge of a cost above 0, a throttle lane only where it was charged.
+ * @param charges of the check that was allowed
+ * @param admission its "allowed" verdict
+ */
+export const admitted = (charges: readonly Charge[], admission: Admission): AdmittedCharge[] =>
+  charges.flatMap((charge, index) => {
+    const state = admission.states[index];
+    if (state === undefined || charge.cost === 0) return [];
+    if (charge.kind !== 'quota') return [admittedRate(charge, state, admission.nowMs)];
+    const quota: AdmittedCharge = { kind: 'quota', counter: charge.counter, periodEndMs: charge.periodEndMs, units: charge.cost };
+    const lane = laneStateOf(state);
+    return charge.lane === undefined || lane === undefined ? [quota] : [quota, admittedRate(charge.lane, lane, admission.nowMs)];
+  });
+
+const laneStateOf = (state: ChargeState | QuotaState): ChargeState | undefined => ('lane' in state ? state.lane : undefined);
+
+const admittedRate = (charge: RateCharge, state: ChargeState, nowMs: number): AdmittedCharge => {
+  const { counter, windowMs, cost: units } = charge;
+  if (charge.kind === 'bucket') return { kind: 'bucket', counter, limit: charge.limit, windowMs, units };
+  // Just after spending, a window resets where it ends.
+  return { kind: 'window', counter, windowMs, startMs: nowMs + state.resetAfterMs - windowMs, units };
+};

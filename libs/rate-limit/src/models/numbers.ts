@@ -1,0 +1,20 @@
+import { MAX_EXACT } from '@quotaplane/contracts';
+
+/** A counter outlives its time to untouched by this, so that an early expiry can never hand back units (P06). */
+export const GRACE_MS = 60_000;
+/** A quota's counter outlives its period by this: late refunds and the fold still find it. */
+export const QUOTA_GRACE_MS = 172_800_000;
+/** Longest wait that a limit of 0 advertises: it is a hint, for only an edit ends it. */
+export const CLOSED_HINT_MAX_MS = 86_400_000;
+
+/** Exact where `a / b` would round: the remainder is taken off before the division. `a` >= 0, `b` > 0. */
+export const floorDivide = (a: number, b: number): number => (a - (a % b)) / b;
+
+/** @see floorDivide */
+export const ceilDivide = (a: number, b: number): number => {
+  const rest = a % b;
+  return rest === 0 ? a / b : (a - rest) / b + 1;
+};
+
+/** `waitMs + graceMs`, held within the exact range. */
+export const ttlOf = (waitMs: number, graceMs: number): number => Math.min(waitMs, MAX_EXACT - graceMs) + graceMs;
