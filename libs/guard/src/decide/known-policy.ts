@@ -1,0 +1,38 @@
+import { parseHead, type Policy, type Segment } from '@quotaplane/contracts';
+import { segmentAt, type CachedPolicy, type CatalogueCache, type PolicyCache } from '@quotaplane/policy';
+
+/** The policy that applies to a tenant as this node knows it, and the head to name in a check. */
+export interface KnownPolicy {
+  readonly head: string;
+  readonly policy: Policy;
+  /** Generation of the tenant's quota counters; undefined for unknown and deleted tenants, whose usage nobody is billed for. */
+  readonly generation: number | undefined;
+}
+
+/** Reads the caches: a tenant's own policy, or the fallback policy for one that the platform does not know. */
+export class KnownPolicies {
+  constructor(
+    private readonly policies: Pick<PolicyCache, 'get'>,
+    private readonly catalogue: Pick<CatalogueCache, 'fallback'>,
+  ) {}
+
+  /** Undefined: nothing is cached, so the check has to bring it. */
+  cached(tenant: string): CachedPolicy | undefined {
+    return this.policies.get(tenant);
+  }
+
+  /** Undefined: nothing is known, or the tenant falls back and the fallback policy was never seen. */
+  of(tenant: string): KnownPolicy | undefined {
+    const cached = this.policies.get(tenant);
+    if (!cached) return undefined;
+    if (cached.kind === 'policy') return { head: cached.head, policy: cached.policy, generation: parseHead(cached.head)?.generation };
+    const policy = this.catalogue.fallback();
+    return policy && { head: cached.head, policy, generation: undefined };
+  }
+}
+
+/** The segment around an instant, or the nearest one: a clock that is off, or a timeline that ran out, still finds rules to ask about. */
+export function nearestSegment(policy: Policy, nowMs: number): Segment | undefined {
+  const first = policy.segments[0];
+  return segmentAt(policy, nowMs) ?? (first && nowMs < first.fromMs ? first : policy.segments.at(-1));
+}

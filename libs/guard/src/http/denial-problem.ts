@@ -1,0 +1,49 @@
+import { ERROR_CODES, type DenialProblem, type ErrorCode, type Problem } from '@quotaplane/contracts';
+import type { GuardDecision, GuardReport } from '../decide/guard-decision';
+import { retryAfterSeconds, secondsUp } from './ratelimit-fields';
+
+export interface ProblemContext {
+  readonly requestId: string;
+  /** Base of the `docs` link; no link without it. */
+  readonly docsUrl?: string | undefined;
+}
+
+/** Body of a refusal that no limit caused, such as 401. */
+export function problemOf(code: ErrorCode, detail: string, { requestId }: ProblemContext): Problem {
+  const { type, title, status } = ERROR_CODES[code];
+  return { type, title, status, detail, code, requestId };
+}
+
+/** Body of a denial, members as in the response contract. */
+export function denialProblem(decision: GuardDecision, context: ProblemContext): DenialProblem {
+  const code = decision.code ?? 'rate_limited';
+  const violated = decision.limits.filter((report) => report.isViolated);
+  const retryAfter = decision.retryAfterMs === undefined ? undefined : retryAfterSeconds(decision.retryAfterMs);
+  const binding = violated.length > 0 ? decision.binding : undefined;
+  return {
+    ...problemOf(code, detailOf(code, binding, decision.cost, retryAfter), context),
+    ...(binding ? bindingMembers(binding) : {}),
+    ...(violated.length > 0 ? { 'violated-policies': violated.map((report) => report.name) } : {}),
+    ...(retryAfter === undefined ? {} : { retryAfter }),
+    ...(context.docsUrl ? { docs: binding ? `${context.docsUrl}#${binding.name}` : context.docsUrl } : {}),
+  };
+}
+
+function bindingMembers(binding: GuardReport): Pick<DenialProblem, 'scope' | 'policy' | 'limit' | 'reset'> {
+  return { scope: binding.scope, policy: binding.name, limit: binding.limit, reset: secondsUp(binding.resetAfterMs) };
+}
+
+function detailOf(code: ErrorCode, binding: GuardReport | undefined, cost: number, retryAfter: number | undefined): string {
+  if (code === 'blocked') return 'this account is suspended';
+  if (code === 'limiter_unavailable') return `limits cannot be checked just now; try again in ${inWords(retryAfter)}`;
+  if (!binding) return 'this request is over its limit';
+  const { name, remaining, capacity } = binding;
+  const need = `this request needs ${cost}`;
+  if (code === 'cost_exceeds_limit') return `${name}: ${need} units, the limit holds ${capacity} at most; waiting cannot help`;
+  if (capacity === 0) return `${name}: the limit is 0, no request passes; try again in ${inWords(retryAfter)}`;
+  return `${name}: ${remaining} ${remaining === 1 ? 'unit' : 'units'} available, ${need}; try again in ${inWords(retryAfter)}`;
+}
+
+function inWords(seconds = 1): string {
+  return seconds === 1 ? '1 second' : `${seconds} seconds`;
+}

@@ -1,0 +1,117 @@
+import { GUARD_HEADERS, LEGACY_HEADERS } from '@quotaplane/contracts';
+import { serializeItem, serializeList, type Item } from 'structured-headers';
+import type { CallPlan } from '../decide/call-plan';
+import { smallestShare, throttleName, type GuardDecision, type GuardReport } from '../decide/guard-decision';
+
+export interface FieldOptions {
+  /** Also the older X- names. */
+  readonly legacyHeaders: boolean;
+}
+export type ResponseField = readonly [name: string, value: string];
+
+/** Largest integer of a structured field (RFC 9651, 3.3.1): 15 digits. */
+const SF_INTEGER_MAX = 999_999_999_999_999;
+const sfInteger = (value: number): number => Math.min(value, SF_INTEGER_MAX);
+/** Whole seconds, rounded up: never before the instant that is meant. */
+export const secondsUp = (ms: number): number => Math.ceil(ms / 1000);
+/** Whole seconds of a Retry-After, 1 or more. */
+export const retryAfterSeconds = (ms: number): number => Math.max(1, secondsUp(ms));
+
+/**
+ * The fields of a guarded answer, whatever its status will be.
+ * @see docs: response contract; draft-ietf-httpapi-ratelimit-headers-11; RFC 9651
+ */
+export function fieldsOf(decision: GuardDecision, options: FieldOptions): ResponseField[] {
+  const fields: ResponseField[] = [];
+  const policy = policyField(decision);
+  if (policy) fields.push([GUARD_HEADERS.policy, policy]);
+  const violated = decision.limits.filter((report) => report.isViolated);
+  const shown = violated.length > 0 ? violated : decision.limits;
+  if (shown.length > 0) fields.push([GUARD_HEADERS.state, stateField(shown, decision.limits)]);
+  const tightest = smallestShare(decision.limits) ?? decision.limits[0];
+  if (tightest) {
+    const figures = [String(tightest.capacity), String(Math.max(0, tightest.remaining)), String(secondsUp(tightest.resetAfterMs))] as const;
+    fields.push([GUARD_HEADERS.limit, figures[0]], [GUARD_HEADERS.remaining, figures[1]], [GUARD_HEADERS.reset, figures[2]]);
+    if (options.legacyHeaders) fields.push([LEGACY_HEADERS.limit, figures[0]], [LEGACY_HEADERS.remaining, figures[1]], [LEGACY_HEADERS.reset, figures[2]]);
+  }
+  if (decision.source !== 'store') fields.push([GUARD_HEADERS.source, decision.source]);
+  if (decision.retryAfterMs !== undefined) fields.push([GUARD_HEADERS.retryAfter, String(retryAfterSeconds(decision.retryAfterMs))]);
+  if (decision.code === 'rate_limited' || decision.code === 'quota_exceeded') fields.push([GUARD_HEADERS.cacheControl, 'no-store']);
+  return fields;
+}
+
+/** Every field of {@link fieldsOf} that a page of another origin may want to read. */
+export function exposedFields(options: FieldOptions): string {
+  const { policy, state, limit, remaining, reset, retryAfter, source } = GUARD_HEADERS;
+  return [policy, state, limit, remaining, reset, retryAfter, source, ...(options.legacyHeaders ? Object.values(LEGACY_HEADERS) : [])].join(', ');
+}
+
+/** No number of this very call is in it, so that it stays constant while the policy does and is written once per plan. */
+function policyField(decision: GuardDecision): string {
+  const { plan, limits } = decision;
+  if (!plan) return '';
+  const id = limits.map((report) => report.name).join(' ');
+  const known = plan.policyFields.get(id);
+  if (known !== undefined) return known;
+  const field = serializePolicy(plan, limits);
+  plan.policyFields.set(id, field);
+  return field;
+}
+
+function serializePolicy(plan: CallPlan, limits: readonly GuardReport[]): string {
+  const items = limits
+    .filter((report) => !isLane(plan, report))
+    .map((report): Item => [report.name, policyParameters(report)]);
+  for (const { quota, name } of plan.quotas) {
+    // Listed from the first call on, so that the field does not change when the allowance runs out.
+    const lane = quota.throttle;
+    if (lane && quota.allowance !== null) items.push([throttleName(name), new Map([['q', sfInteger(lane.limit)], ['w', windowSeconds(lane.windowMs)]])]);
+  }
+  return serializeList(items);
+}
+
+function isLane(plan: CallPlan, report: GuardReport): boolean {
+  return report.kind === 'rate' && plan.quotas.some((quota) => throttleName(quota.name) === report.name);
+}
+
+function policyParameters(report: GuardReport): Map<string, number> {
+  const parameters = new Map([['q', sfInteger(report.limit)], ['w', windowSeconds(report.windowMs)]]);
+  if (report.capacity !== report.limit) parameters.set('qp-burst', sfInteger(report.capacity));
+  return parameters;
+}
+
+const windowSeconds = (windowMs: number): number => sfInteger(Math.max(1, secondsUp(windowMs)));
+
+/** Written by hand but for the name: integers and base64 need no escaping, and this runs on every call. */
+function stateField(shown: readonly GuardReport[], all: readonly GuardReport[]): string {
+  return shown
+    .map((report) => {
+      const available = report.kind === 'quota' ? cappedQuota(report, all) : report.remaining;
+      return `${nameItem(report.name)};r=${sfInteger(Math.max(0, available))};t=${sfInteger(secondsUp(report.moreAfterMs))};pk=:${report.partition.toString('base64')}:;qp-cost=${sfInteger(report.cost)}`;
+    })
+    .join(', ');
+}
+
+const names = new Map<string, string>();
+/** Limit names are bounded by the tiers' own, but a service that lives for years must not collect them. */
+const NAMES_MAX = 1000;
+
+function nameItem(name: string): string {
+  let item = names.get(name);
+  if (item === undefined) {
+    if (names.size >= NAMES_MAX) names.clear();
+    names.set(name, (item = serializeItem(name)));
+  }
+  return item;
+}
+
+/** What is left of the period, but no more than the short limits let through in it: the last seconds of a month invite no flood. */
+function cappedQuota(quota: GuardReport, all: readonly GuardReport[]): number {
+  let available = quota.remaining;
+  for (const rate of all) {
+    if (rate.kind !== 'rate' || rate.limit === 0) continue;
+    const refill = Math.floor((quota.moreAfterMs / rate.windowMs) * rate.limit);
+    available = Math.min(available, rate.remaining + refill);
+  }
+  return available;
+}
