@@ -1,0 +1,155 @@
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import { compareStreamIds, STREAM_START } from '@quotaplane/policy';
+import { PrismaService, type Tx } from '../database/prisma.service';
+import { CataloguePublisher } from './catalogue-publisher';
+import { KeyPublisher } from './key-publisher';
+import { OutboxMetrics } from './outbox-metrics';
+import { claimChanges, markFailed, markPublished, tenantsOfTier, type ClaimedChange, type RelayedChange } from './outbox-sql';
+import { TenantPublisher } from './tenant-publisher';
+
+const CLAIM_LIMIT = 50;
+const TENANTS_PER_PAGE = 100;
+
+/**
+ * Carries committed changes to Redis. A claim is a row lock, held until its subjects are published and it is marked done; whatever cuts it
+ * short gives it back, and doing it again is harmless, for the current state is compiled each time. Any number of relays may run at once.
+ */
+@Injectable()
+export class ChangeRelay {
+  private readonly logger = new Logger(ChangeRelay.name);
+  private running: Promise<void> | undefined;
+  private isPokedAgain = false;
+
+  constructor(
+    @Inject(PrismaService) private readonly prisma: PrismaService,
+    @Inject(TenantPublisher) private readonly tenants: TenantPublisher,
+    @Inject(KeyPublisher) private readonly keys: KeyPublisher,
+    @Inject(CataloguePublisher) private readonly catalogue: CataloguePublisher,
+    @Inject(OutboxMetrics) private readonly metrics: OutboxMetrics,
+  ) {}
+
+  /** Publishes all that waits. Calls during a run join it, and it looks once more before it ends. */
+  drain(): Promise<void> {
+    this.isPokedAgain = true;
+    this.running ??= this.run().finally(() => {
+      this.running = undefined;
+    });
+    return this.running;
+  }
+
+  /** Called with what is about to be marked; a place for specs to cut the relay short. */
+  protected beforeMark(_changes: readonly RelayedChange[]): Promise<void> {
+    return Promise.resolve();
+  }
+
+  private async run(): Promise<void> {
+    while (this.isPokedAgain) {
+      this.isPokedAgain = false;
+      while ((await this.relayBatch()) === CLAIM_LIMIT);
+    }
+  }
+
+  /** @returns how many changes were marked done */
+  private relayBatch(): Promise<number> {
+    return this.prisma.transaction(async (tx) => {
+      const changes = await claimChanges(tx, CLAIM_LIMIT);
+      if (changes.length === 0) return 0;
+      const stopTimer = this.metrics.publishSeconds.startTimer();
+      const batch = new Publications(tx, this.tenants, this.keys, this.catalogue);
+      const done: RelayedChange[] = [];
+      for (const change of changes) {
+        try {
+          done.push(await batch.publish(change));
+        } catch (error) {
+          const message = error instanceof Error ? error.message : String(error);
+          this.metrics.changesFailed.inc();
+          this.logger.warn(`Change ${change.id} is not published yet: ${message}`);
+          await markFailed(tx, change.id, message);
+        }
+      }
+      await this.beforeMark(done);
+      for (const change of done) await markPublished(tx, change);
+      this.metrics.changesPublished.inc(done.length);
+      stopTimer();
+      return done.length;
+    }, { timeoutMs: 600_000 });
+  }
+}
+
+/** What one batch has published so far: subjects that several of its changes name are published once, for all were committed before the claim. */
+class Publications {
+  private readonly tenantRevisions = new Map<string, { readonly revision: number; readonly position: string }>();
+  private readonly documents = new Map<string, string>();
+
+  constructor(
+    private readonly tx: Tx,
+    private readonly tenants: TenantPublisher,
+    private readonly keys: KeyPublisher,
+    private readonly catalogue: CataloguePublisher,
+  ) {}
+
+  async publish({ id, topics }: ClaimedChange): Promise<RelayedChange> {
+    const revisions = new Map<string, number>();
+    const positions: string[] = [];
+    const publishTenants = async (slugs: readonly string[]): Promise<void> => {
+      await this.publishTenants(slugs, id);
+      for (const slug of slugs) {
+        const published = this.tenantRevisions.get(slug);
+        if (!published) continue;
+        revisions.set(slug, published.revision);
+        positions.push(published.position);
+      }
+    };
+    await publishTenants(topics.flatMap((topic) => (topic.kind === 'tenant' ? [topic.slug] : [])));
+    for (const topic of topics) {
+      if (topic.kind === 'tier') await this.eachPageOfTier(topic.slug, publishTenants);
+    }
+    const hashes = topics.flatMap((topic) => (topic.kind === 'key' ? [topic.hash] : []));
+    if (hashes.length > 0) positions.push(...(await this.keys.publish(hashes, id)).values());
+    if (topics.some(({ kind }) => kind === 'classes')) positions.push(await this.document('classes', () => this.catalogue.publishClasses(id)));
+    if (await this.touchesFallback(topics)) {
+      positions.push(await this.document('fallback', async () => (await this.catalogue.publishFallback(id)) ?? STREAM_START));
+    }
+    const position = positions.reduce((last, next) => (compareStreamIds(next, last) > 0 ? next : last), STREAM_START);
+    return { id, position, revisions: [...revisions].map(([tenant, revision]) => ({ tenant, revision })) };
+  }
+
+  private async publishTenants(slugs: readonly string[], changeId: string): Promise<void> {
+    const waiting = [...new Set(slugs)].filter((slug) => !this.tenantRevisions.has(slug));
+    for (let from = 0; from < waiting.length; from += TENANTS_PER_PAGE) {
+      const outcomes = await this.tenants.publish(waiting.slice(from, from + TENANTS_PER_PAGE), { changeId });
+      const failed = outcomes.find((outcome) => 'error' in outcome);
+      for (const outcome of outcomes) {
+        if ('error' in outcome || outcome.position === null) continue;
+        this.tenantRevisions.set(outcome.tenant, { revision: outcome.revision, position: outcome.position });
+      }
+      if (failed && 'error' in failed) throw new RelayError(`${failed.tenant}: ${failed.error}`);
+      // A claim must not look idle to Postgres while a large tier is on its way.
+      await this.tx.$queryRaw`SELECT 1`;
+    }
+  }
+
+  private async eachPageOfTier(tier: string, publish: (slugs: readonly string[]) => Promise<void>): Promise<void> {
+    for (let page = await tenantsOfTier(this.tx, tier, '', TENANTS_PER_PAGE); page.length > 0;) {
+      await publish(page);
+      page = await tenantsOfTier(this.tx, tier, page.at(-1) ?? '', TENANTS_PER_PAGE);
+    }
+  }
+
+  private async touchesFallback(topics: ClaimedChange['topics']): Promise<boolean> {
+    if (topics.some(({ kind }) => kind === 'fallback')) return true;
+    const tiers = topics.flatMap((topic) => (topic.kind === 'tier' ? [topic.slug] : []));
+    return tiers.length > 0 && tiers.includes((await this.catalogue.fallbackTier()) ?? '');
+  }
+
+  private async document(name: string, publish: () => Promise<string>): Promise<string> {
+    const position = this.documents.get(name) ?? (await publish());
+    this.documents.set(name, position);
+    return position;
+  }
+}
+
+/** A change could not be published in full; it stays in the outbox. */
+class RelayError extends Error {
+  override readonly name = 'RelayError';
+}

@@ -1,0 +1,16 @@
+import { Processor, WorkerHost } from '@nestjs/bullmq';
+import { Inject } from '@nestjs/common';
+import { ChangeRelay } from './change-relay';
+import { CHANGES_QUEUE } from './queue-names';
+
+/** A poke: some change was committed. Which one does not matter, the relay looks for itself. */
+@Processor(CHANGES_QUEUE, { concurrency: 4 })
+export class ChangesProcessor extends WorkerHost {
+  constructor(@Inject(ChangeRelay) private readonly relay: ChangeRelay) {
+    super();
+  }
+
+  override async process(): Promise<void> {
+    await this.relay.drain();
+  }
+}

@@ -1,0 +1,14 @@
+import { Module } from '@nestjs/common';
+import { CataloguePublisher } from './catalogue-publisher';
+import { ChangeRelay } from './change-relay';
+import { KeyPublisher } from './key-publisher';
+import { OutboxMetrics } from './outbox-metrics';
+import { TenantPublisher } from './tenant-publisher';
+import { TimelineSweep } from './timeline-sweep';
+import { WantedServer } from './wanted-server';
+
+const PARTS = [OutboxMetrics, TenantPublisher, KeyPublisher, CataloguePublisher, ChangeRelay, TimelineSweep, WantedServer];
+
+/** What publishes: of the worker process alone. */
+@Module({ providers: PARTS, exports: PARTS })
+export class OutboxModule {}

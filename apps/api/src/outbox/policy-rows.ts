@@ -1,0 +1,74 @@
+import { overrideSet, type OverrideMode, type OverrideSet, type TenantStatus, type TierContent } from '@quotaplane/contracts';
+import type { PrismaService, Tx } from '../database/prisma.service';
+import type { PolicyRows, TierRow } from './policy-source';
+
+/** A tenant with all that its policy is made of. */
+export interface TenantPolicyRows extends PolicyRows {
+  readonly id: string;
+  readonly timezone: string;
+  readonly anchorDay: number;
+  readonly createdAt: Date;
+  readonly deletedAt: Date | null;
+}
+
+/** Written only after `tierContentSchema` accepted it; an older release's content must stay readable when the schema grows stricter. */
+export const storedTierContent = (content: unknown): TierContent => content as TierContent;
+
+/** Written only after `overrideSet` accepted it. */
+export const storedOverrideSet = (set: unknown): OverrideSet => overrideSet.parse(set);
+
+interface StoredTier {
+  readonly slug: string;
+  readonly weight: number;
+  readonly versions: readonly { readonly number: number; readonly content: unknown; readonly effectiveAt: Date; readonly publishedAt: Date }[];
+}
+
+const tierRowOf = (tier: StoredTier): TierRow => ({
+  slug: tier.slug,
+  weight: tier.weight,
+  versions: tier.versions.map((version) => ({ ...version, content: storedTierContent(version.content) })),
+});
+
+const WITH_TIERS = { assignments: { include: { tier: { include: { versions: true } } } } } as const;
+
+/**
+ * Reads what the policies of some tenants are made of, in a handful of queries however many tenants there are.
+ * Call it under the tenants' row locks to publish (each statement sees what was committed before it), without to show.
+ * @param overrides `pending` leaves out reverted and ended ones, `all` keeps them with their end, for looking back
+ * @returns sorted by slug; unknown slugs are left out
+ */
+export async function readPolicyRows(
+  db: PrismaService | Tx,
+  slugs: readonly string[],
+  { overrides, now }: { readonly overrides: 'pending' | 'all'; readonly now: Date },
+): Promise<TenantPolicyRows[]> {
+  const pending = { revertedAt: null, OR: [{ until: null }, { until: { gt: now } }] };
+  const tenants = await db.tenant.findMany({
+    where: { slug: { in: [...slugs] } },
+    include: { ...WITH_TIERS, overrides: overrides === 'all' ? true : { where: pending } },
+    orderBy: { slug: 'asc' },
+  });
+  return tenants.map((row) => ({
+    id: row.id,
+    tenant: row.slug,
+    status: row.status as TenantStatus,
+    revision: row.revision,
+    timezone: row.timezone,
+    anchorDay: row.anchorDay,
+    createdAt: row.createdAt,
+    deletedAt: row.deletedAt,
+    assignments: row.assignments.map(({ effectiveAt, createdAt, tier }) => ({ effectiveAt, createdAt, tier: tierRowOf(tier) })),
+    overrides: row.overrides.map((override) => ({
+      ...override,
+      mode: override.mode as OverrideMode,
+      set: storedOverrideSet(override.set),
+      until: override.revertedAt ?? override.until,
+    })),
+  }));
+}
+
+/** One tier as if it were in force for ever: what unknown tenants fall to. Undefined when it is unknown or was never published. */
+export async function readTierRow(db: PrismaService | Tx, slug: string): Promise<TierRow | undefined> {
+  const tier = await db.tier.findUnique({ where: { slug }, include: { versions: true } });
+  return tier && tier.versions.length > 0 ? tierRowOf(tier) : undefined;
+}

@@ -1,0 +1,14 @@
+/** Wake-ups for the relay, so that a change is live within milliseconds of its commit. The outbox row, not the job, is the record. */
+export const CHANGES_QUEUE = 'changes';
+/** Work that comes round by itself. */
+export const SWEEPS_QUEUE = 'sweeps';
+
+/** Sweep -> how often, in ms. One run per slot, whichever worker takes it. */
+export const SWEEPS = {
+  changes: 1_000,
+  usage: 1_000,
+  traffic: 5_000,
+  timelines: 3_600_000,
+  nodes: 600_000,
+} as const;
+export type Sweep = keyof typeof SWEEPS;

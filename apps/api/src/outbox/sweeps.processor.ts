@@ -1,0 +1,39 @@
+import { Processor, WorkerHost } from '@nestjs/bullmq';
+import { Inject } from '@nestjs/common';
+import { forgetDeadNodes } from '@quotaplane/policy';
+import type { Job } from 'bullmq';
+import type { Redis } from 'ioredis';
+import { REDIS } from '../database/redis';
+import { TrafficFold } from '../usage/traffic-fold';
+import { UsageFold } from '../usage/usage-fold';
+import { ChangeRelay } from './change-relay';
+import { SWEEPS, SWEEPS_QUEUE, type Sweep } from './queue-names';
+import { TimelineSweep } from './timeline-sweep';
+
+/** Work that comes round by itself; each is harmless to repeat, so a lost lock or a killed worker costs nothing. */
+@Processor(SWEEPS_QUEUE, { concurrency: Object.keys(SWEEPS).length })
+export class SweepsProcessor extends WorkerHost {
+  private readonly work: Readonly<Record<Sweep, () => Promise<unknown>>>;
+
+  constructor(
+    @Inject(ChangeRelay) relay: ChangeRelay,
+    @Inject(UsageFold) usage: UsageFold,
+    @Inject(TrafficFold) traffic: TrafficFold,
+    @Inject(TimelineSweep) timelines: TimelineSweep,
+    @Inject(REDIS) redis: Redis,
+  ) {
+    super();
+    this.work = {
+      changes: () => relay.drain(),
+      usage: () => usage.run(),
+      traffic: () => traffic.run(),
+      timelines: () => timelines.run(),
+      nodes: () => forgetDeadNodes(redis),
+    };
+  }
+
+  override async process(job: Job): Promise<void> {
+    const sweep = (Object.keys(SWEEPS) as Sweep[]).find((name) => name === job.name);
+    if (sweep) await this.work[sweep]();
+  }
+}

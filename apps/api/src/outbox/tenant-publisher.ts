@@ -1,0 +1,143 @@
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import { parseHead, redisKeys } from '@quotaplane/contracts';
+import { compile, PolicyPublisher } from '@quotaplane/policy';
+import { periodsAround } from '@quotaplane/usage';
+import type { Redis } from 'ioredis';
+import { PrismaService, type Tx } from '../database/prisma.service';
+import { REDIS } from '../database/redis';
+import { lockTenants, raiseTenants, type LockedTenant } from './outbox-sql';
+import { OutboxMetrics } from './outbox-metrics';
+import { readPolicyRows, type TenantPolicyRows } from './policy-rows';
+import { policySourceOf } from './policy-source';
+
+/** What a publish did for one tenant; `error` where its policy could not be made, while the others of the page went through. */
+export type TenantOutcome =
+  | { readonly tenant: string; readonly revision: number; readonly generation: number; readonly position: string | null }
+  | { readonly tenant: string; readonly error: string };
+
+export interface PublishOptions {
+  readonly changeId?: string;
+  /** Leaves alone what the store already holds in full; for republications that no change caused. */
+  readonly onlyWhereLacking?: boolean;
+}
+
+const PERIODS_BEFORE = 1;
+const PERIODS_AFTER = 13;
+/** A timeline with fewer than this many ms left is published again by the sweep. */
+export const COVER_AHEAD_MS = 330 * 86_400_000;
+
+/**
+ * Publishes the current policies of tenants. One transaction holds the tenants' row locks from reading their rows until Redis has the result:
+ * revisions grow with what they contain, and a generation is raised exactly once per loss.
+ */
+@Injectable()
+export class TenantPublisher {
+  private readonly logger = new Logger(TenantPublisher.name);
+  private readonly publisher: PolicyPublisher;
+
+  constructor(
+    @Inject(PrismaService) private readonly prisma: PrismaService,
+    @Inject(REDIS) private readonly redis: Redis,
+    @Inject(OutboxMetrics) private readonly metrics: OutboxMetrics,
+  ) {
+    this.publisher = new PolicyPublisher({ redis });
+  }
+
+  /**
+   * @param slugs at most a few hundred; unknown ones are left out of the answer
+   * @throws when a store does not answer: nothing is committed, and repeating it is harmless
+   */
+  publish(slugs: readonly string[], options: PublishOptions = {}): Promise<TenantOutcome[]> {
+    return this.prisma.transaction((tx) => this.publishLocked(tx, slugs, options), { timeoutMs: 60_000 });
+  }
+
+  private async publishLocked(tx: Tx, slugs: readonly string[], { changeId = '', onlyWhereLacking = false }: PublishOptions): Promise<TenantOutcome[]> {
+    const locked = await lockTenants(tx, slugs);
+    if (locked.length === 0) return [];
+    const nowMs = await this.storeNowMs();
+    const [heads, policies] = await Promise.all([
+      Promise.all(locked.map(({ slug }) => this.redis.get(redisKeys.head(slug)))),
+      Promise.all(locked.map(({ slug }) => (onlyWhereLacking ? this.redis.exists(redisKeys.policy(slug)) : 0))),
+    ]);
+    const due = locked.map((row, index) => this.nextOf(row, heads[index] ?? null)).filter(({ row, isCurrent }, index) =>
+      !(onlyWhereLacking && isCurrent && isComplete(row, policies[index] === 1, nowMs)));
+    const current = locked.filter((row) => !due.some((next) => next.row === row))
+      .map(({ slug, revision, generation }): TenantOutcome => ({ tenant: slug, revision, generation, position: null }));
+    const rows = await readPolicyRows(tx, due.map(({ row }) => row.slug), { overrides: 'pending', now: new Date(nowMs) });
+    const bySlug = new Map(rows.map((row) => [row.tenant, row]));
+    const written = await Promise.all(due.map((next) => this.write(next, bySlug.get(next.row.slug), nowMs, changeId)));
+    await raiseTenants(tx, written.flatMap(({ raised }) => (raised ? [raised] : [])));
+    return [...current, ...written.map(({ outcome }) => outcome)];
+  }
+
+  private async storeNowMs(): Promise<number> {
+    const [seconds, micros] = await this.redis.time();
+    return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
+  }
+
+  /** Revision and generation to publish next, above what either store has. A head that is gone or older can only mean that Redis lost data. */
+  private nextOf(row: LockedTenant, head: string | null): NextPublication {
+    const inStore = head === null ? null : parseHead(head);
+    const isLost = row.revision > 0 && row.deletedAt === null &&
+      (inStore === null || inStore.revision < row.revision || inStore.generation < row.generation);
+    if (inStore && (inStore.revision > row.revision || inStore.generation > row.generation)) {
+      this.metrics.storeAhead.inc();
+      this.logger.error(`Redis is ahead of Postgres for ${row.slug}: head ${head ?? ''}, row ${row.revision}.${row.generation}. ` +
+        'A publish was cut off, or Postgres was restored from a backup; the row is raised above it.');
+    }
+    if (isLost) this.metrics.generationsRaised.inc();
+    return {
+      row,
+      isCurrent: row.revision > 0 && (row.deletedAt === null ? inStore?.revision === row.revision && inStore.generation === row.generation : head !== null),
+      revision: Math.max(row.revision, inStore?.revision ?? 0) + 1,
+      generation: Math.max(row.generation, inStore?.generation ?? 0) + (isLost ? 1 : 0),
+    };
+  }
+
+  private async write(next: NextPublication, rows: TenantPolicyRows | undefined, nowMs: number, changeId: string): Promise<Written> {
+    const { row: { slug, coveredUntil, deletedAt }, revision, generation } = next;
+    if (deletedAt !== null) {
+      const { position } = await this.publisher.publishDeleted({ tenant: slug, changeId });
+      return { outcome: { tenant: slug, revision, generation, position }, raised: { slug, revision, generation, coveredUntil: coveredUntil ?? new Date(nowMs) } };
+    }
+    const policy = this.compile(rows, revision, nowMs);
+    if (typeof policy === 'string') {
+      this.logger.error(`The policy of ${slug} cannot be compiled: ${policy}`);
+      return { outcome: { tenant: slug, error: policy } };
+    }
+    const { position } = await this.publisher.publishTenant({ policy, generation, changeId });
+    const lastSegment = policy.segments.at(-1);
+    return {
+      outcome: { tenant: slug, revision, generation, position },
+      raised: { slug, revision, generation, coveredUntil: new Date(lastSegment?.untilMs ?? nowMs) },
+    };
+  }
+
+  private compile(rows: TenantPolicyRows | undefined, revision: number, nowMs: number) {
+    if (!rows) return 'the tenant is gone';
+    const { timezone, anchorDay } = rows;
+    try {
+      return compile(policySourceOf({ ...rows, revision }, periodsAround({ timezone, anchorDay, nowMs, before: PERIODS_BEFORE, after: PERIODS_AFTER })));
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error);
+    }
+  }
+}
+
+/** Whether a tenant whose head is right needs nothing else: a tombstone stands alone, a policy must be there and reach far enough. */
+function isComplete(row: LockedTenant, hasPolicy: boolean, nowMs: number): boolean {
+  if (row.deletedAt !== null) return true;
+  return hasPolicy && row.coveredUntil !== null && row.coveredUntil.getTime() - nowMs > COVER_AHEAD_MS;
+}
+
+interface NextPublication {
+  readonly row: LockedTenant;
+  readonly isCurrent: boolean;
+  readonly revision: number;
+  readonly generation: number;
+}
+
+interface Written {
+  readonly outcome: TenantOutcome;
+  readonly raised?: { readonly slug: string; readonly revision: number; readonly generation: number; readonly coveredUntil: Date };
+}

@@ -1,0 +1,70 @@
+import type { JournalBatch, JournalRow, TrafficMinute } from '@quotaplane/usage';
+import type { Tx } from '../database/prisma.service';
+
+const ROWS_PER_STATEMENT = 2_000;
+
+const byKey = (a: JournalRow, b: JournalRow): number => {
+  const key = (row: JournalRow): string => [row.tenant, row.periodId, row.meter, row.part, row.class, row.generation, row.incarnation].join('|');
+  return key(a) < key(b) ? -1 : 1;
+};
+
+/** Writes counts with GREATEST. Sorted by key, so that two folders queue on the rows they share and never deadlock. */
+export async function upsertJournals(tx: Tx, unsorted: readonly JournalRow[]): Promise<void> {
+  const rows = [...unsorted].sort(byKey);
+  for (let from = 0; from < rows.length; from += ROWS_PER_STATEMENT) {
+    const page = rows.slice(from, from + ROWS_PER_STATEMENT);
+    const column = (of: (row: JournalRow) => string | number | bigint): string[] => page.map((row) => String(of(row)));
+    await tx.$executeRaw`
+      INSERT INTO usage_journals AS held (incarnation, tenant, meter, period_id, part, class, generation, admitted, refunded, degraded, updated_at)
+      SELECT incarnation, tenant, meter, period_id, part::int, class, generation::int, admitted::bigint, refunded::bigint, degraded::bigint, clock_timestamp()
+      FROM unnest(${column((row) => row.incarnation)}::text[], ${column((row) => row.tenant)}::text[], ${column((row) => row.meter)}::text[],
+        ${column((row) => row.periodId)}::text[], ${column((row) => row.part)}::text[], ${column((row) => row.class)}::text[],
+        ${column((row) => row.generation)}::text[], ${column((row) => row.admitted)}::text[], ${column((row) => row.refunded)}::text[],
+        ${column((row) => row.degraded)}::text[])
+        AS folded(incarnation, tenant, meter, period_id, part, class, generation, admitted, refunded, degraded)
+      ON CONFLICT (tenant, period_id, meter, part, class, generation, incarnation) DO UPDATE SET
+        admitted = GREATEST(held.admitted, excluded.admitted), refunded = GREATEST(held.refunded, excluded.refunded),
+        degraded = GREATEST(held.degraded, excluded.degraded), updated_at = excluded.updated_at`;
+  }
+}
+
+/** Remembers how far each incarnation is folded; `folded_at` is the store time of its flush. Sorted by id, as above. */
+export async function upsertIncarnations(tx: Tx, unsorted: readonly JournalBatch[]): Promise<void> {
+  const batches = [...unsorted].sort((a, b) => (a.incarnation < b.incarnation ? -1 : 1));
+  await tx.$executeRaw`
+    INSERT INTO incarnations AS held (id, service, folded_seq, folded_at, closed_at)
+    SELECT id, service, seq::bigint, to_timestamp(at_ms::bigint / 1000.0), CASE WHEN closed THEN to_timestamp(at_ms::bigint / 1000.0) END
+    FROM unnest(${batches.map(({ incarnation }) => incarnation)}::text[], ${batches.map(({ service }) => service)}::text[],
+      ${batches.map(({ seq }) => String(seq))}::text[], ${batches.map(({ atMs }) => String(Math.floor(atMs) || 0))}::text[],
+      ${batches.map(({ isClosed }) => isClosed)}::bool[]) AS folded(id, service, seq, at_ms, closed)
+    ON CONFLICT (id) DO UPDATE SET folded_seq = GREATEST(held.folded_seq, excluded.folded_seq),
+      folded_at = GREATEST(held.folded_at, excluded.folded_at), closed_at = COALESCE(held.closed_at, excluded.closed_at)`;
+}
+
+export interface PeriodRow {
+  readonly tenant: string;
+  readonly periodId: string;
+  readonly startAt: Date;
+  readonly endAt: Date;
+  readonly timezone: string;
+}
+
+/** Remembers the periods that were counted in, as they were then: a later change of zone must not move them. */
+export async function upsertPeriods(tx: Tx, periods: readonly PeriodRow[]): Promise<void> {
+  if (periods.length > 0) await tx.usagePeriod.createMany({ data: [...periods], skipDuplicates: true });
+}
+
+/** Overwrites a minute with larger counts; a minute that Redis has lost in part keeps what was folded. */
+export async function upsertTraffic(tx: Tx, minute: Date, rows: readonly TrafficMinute[]): Promise<void> {
+  if (rows.length === 0) return;
+  const column = (of: (row: TrafficMinute) => string | number): string[] => rows.map((row) => String(of(row)));
+  await tx.$executeRaw`
+    INSERT INTO traffic_minutes AS held (tenant, minute, allowed, units, denied, denied_by_limit)
+    SELECT tenant, ${minute}, allowed::bigint, units::bigint, denied::bigint, denied_by_limit::jsonb
+    FROM unnest(${column((row) => row.tenant)}::text[], ${column((row) => row.allowed)}::text[], ${column((row) => row.units)}::text[],
+      ${column((row) => row.denied)}::text[], ${column((row) => JSON.stringify(row.deniedByLimit))}::text[])
+      AS folded(tenant, allowed, units, denied, denied_by_limit)
+    ON CONFLICT (tenant, minute) DO UPDATE SET allowed = GREATEST(held.allowed, excluded.allowed), units = GREATEST(held.units, excluded.units),
+      denied = GREATEST(held.denied, excluded.denied),
+      denied_by_limit = CASE WHEN excluded.denied >= held.denied THEN excluded.denied_by_limit ELSE held.denied_by_limit END`;
+}

@@ -1,0 +1,44 @@
+import { Inject, Module, type DynamicModule } from '@nestjs/common';
+import type { AppConfig } from './config/app-config';
+import { ConfigModule } from './config/config.module';
+import { DatabaseModule } from './database/database.module';
+import { ChangesProcessor } from './outbox/changes.processor';
+import { OutboxModule } from './outbox/outbox.module';
+import { WorkerQueuesModule } from './outbox/queues.module';
+import { StoreWatch } from './outbox/store-watch';
+import { SweepSchedule } from './outbox/sweep-schedule';
+import { SweepsProcessor } from './outbox/sweeps.processor';
+import { WantedServer } from './outbox/wanted-server';
+import { TrafficFold } from './usage/traffic-fold';
+import { UsageFold } from './usage/usage-fold';
+
+/** Every room of the worker process: it publishes, folds and sweeps, and answers no HTTP. */
+@Module({})
+export class WorkerModule {
+  constructor(
+    @Inject(WantedServer) private readonly wanted: WantedServer,
+    @Inject(StoreWatch) private readonly storeWatch: StoreWatch,
+    @Inject(ChangesProcessor) private readonly changes: ChangesProcessor,
+    @Inject(SweepsProcessor) private readonly sweeps: SweepsProcessor,
+  ) {}
+
+  static with(config: AppConfig): DynamicModule {
+    return {
+      module: WorkerModule,
+      imports: [ConfigModule.with(config), DatabaseModule, WorkerQueuesModule, OutboxModule],
+      providers: [UsageFold, TrafficFold, SweepSchedule, StoreWatch, ChangesProcessor, SweepsProcessor],
+    };
+  }
+
+  start(): void {
+    this.wanted.start();
+    this.storeWatch.start();
+    // A processor's connection reports here as well as in its retries; without a listener it would end the process.
+    for (const { worker } of [this.changes, this.sweeps]) worker.on('error', () => undefined);
+  }
+
+  /** Takes nothing new and finishes what is under way; the stores must still be open. */
+  async stop(): Promise<void> {
+    await Promise.all([this.wanted.stop(), this.storeWatch.stop(), this.changes.worker.close(), this.sweeps.worker.close()]);
+  }
+}
