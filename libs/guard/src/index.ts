@@ -1,4 +1,11 @@
+export { InvalidCostError } from './call-builder';
 export { Cost, EndpointClass, SkipQuota, Subject, type CostOf, type FailMode, type SubjectOf } from './decorators';
-export type { GuardedRequest, Identity, IdentityResolver } from './identity/identity';
+export { PROBLEM_JSON, QuotaProblemException } from './http/quota-problem.exception';
+export { ApiKeyIdentity } from './identity/api-key.identity';
+export { headerOf, type GuardedRequest, type Identity, type IdentityResolver } from './identity/identity';
 export { generateSecret, hashSecret, hasValidChecksum, isDemoKey, type SecretPrefix } from './key-format';
+export { QuotaMetrics } from './metrics';
+export { QuotaplaneModule } from './module/quotaplane.module';
 export { QUOTAPLANE_OPTIONS, type DefaultLimit, type QuotaplaneAsyncOptions, type QuotaplaneOptions } from './options';
+export { QuotaGuard } from './quota.guard';
+export { QuotaplaneOptionsError } from './resolve-options';

@@ -31,21 +31,24 @@ export interface Judgement {
   readonly nowMs: number;
 }
 
-/** Longest Retry-After of a limit of 0, in ms: a hint, for waiting does not help until the policy changes. */
-const ZERO_LIMIT_HINT_MAX_MS = 86_400_000;
+/** Longest time until anything changes that a blocked caller is told, in ms; a hint. */
+const BLOCKED_HINT_MAX_MS = 86_400_000;
 const NEVER = -1;
 
 /** Makes the decision of a judgement: figures of every limit, the binding one, the code and the wait. */
 export function decisionOf(judgement: Judgement): GuardDecision {
   const { call, plan, source, revision, applied, states } = judgement;
   const limits = reportsOf(judgement);
-  const isNever = applied.some((one, index) => states[index]?.retryAfterMs === NEVER && !isZero(one));
+  const isNever = applied.some((_, index) => states[index]?.retryAfterMs === NEVER);
   const violated = limits.filter((report) => report.isViolated);
   const isAllowed = judgement.isAllowed && violated.length === 0;
   const binding = isAllowed ? smallestShare(limits) : longestWait(violated);
   const base = { source, tenant: call.tenant, tier: plan.segment.tier, revision, cost: call.cost, limits, plan, ...(binding ? { binding } : {}) };
   if (isAllowed) return { ...base, outcome: 'allowed' };
-  if (isNever) return { ...base, outcome: 'denied', code: 'cost_exceeds_limit' };
+  if (isNever) {
+    const never = violated.find((report) => report.retryAfterMs === 0);
+    return { ...base, ...(never ? { binding: never } : {}), outcome: 'denied', code: 'cost_exceeds_limit' };
+  }
   const code = binding?.kind === 'quota' ? 'quota_exceeded' : 'rate_limited';
   return { ...base, outcome: 'denied', code, retryAfterMs: Math.max(1, binding?.retryAfterMs ?? 1) };
 }
@@ -79,17 +82,7 @@ function longestWait(violated: readonly GuardReport[]): GuardReport | undefined 
   return violated.reduce<GuardReport | undefined>((longest, report) => (longest && longest.retryAfterMs >= report.retryAfterMs ? longest : report), undefined);
 }
 
-function isZero(applied: Applied): boolean {
-  return applied.kind === 'rate' ? applied.rate.limit.limit === 0 : applied.charge.allowance === 0;
-}
-
-function zeroHintMs({ plan, nowMs }: Judgement): number {
-  return Math.min(ZERO_LIMIT_HINT_MAX_MS, Math.max(1000, plan.segment.untilMs - nowMs));
-}
-
 function rateReport({ rate, partition }: Extract<Applied, { kind: 'rate' }>, state: ChargeState, judgement: Judgement): GuardReport {
-  // A limit of 0 denies also the calls that cost nothing; nothing was spent for those, so the store's word can be overruled.
-  const zero = rate.limit.limit === 0;
   return {
     kind: 'rate',
     name: rate.limit.name,
@@ -101,8 +94,8 @@ function rateReport({ rate, partition }: Extract<Applied, { kind: 'rate' }>, sta
     remaining: state.remaining,
     resetAfterMs: state.resetAfterMs,
     moreAfterMs: state.moreAfterMs,
-    retryAfterMs: zero ? zeroHintMs(judgement) : Math.max(0, state.retryAfterMs),
-    isViolated: zero || state.retryAfterMs !== 0,
+    retryAfterMs: Math.max(0, state.retryAfterMs),
+    isViolated: state.retryAfterMs !== 0,
     partition,
     canDeny: true,
   };
@@ -114,7 +107,6 @@ function quotaReports({ quota, charge, partition }: Extract<Applied, { kind: 'qu
   if (allowance === null) return [];
   const { period } = judgement.plan.segment;
   const laneState = lane && 'lane' in state ? state.lane : undefined;
-  const zero = allowance === 0 && overage === 'reject';
   const month: GuardReport = {
     kind: 'quota',
     name: quota.name,
@@ -126,10 +118,10 @@ function quotaReports({ quota, charge, partition }: Extract<Applied, { kind: 'qu
     remaining: state.remaining,
     resetAfterMs: state.resetAfterMs,
     moreAfterMs: state.moreAfterMs,
-    retryAfterMs: zero ? zeroHintMs(judgement) : laneState ? 0 : Math.max(0, state.retryAfterMs),
-    isViolated: zero || (!laneState && state.retryAfterMs !== 0),
+    retryAfterMs: laneState ? 0 : Math.max(0, state.retryAfterMs),
+    isViolated: !laneState && state.retryAfterMs !== 0,
     partition,
-    canDeny: overage === 'reject',
+    canDeny: overage === 'reject' || allowance === 0,
   };
   if (!lane || !laneState) return [month];
   const slower: GuardReport = {
@@ -143,7 +135,8 @@ function quotaReports({ quota, charge, partition }: Extract<Applied, { kind: 'qu
     remaining: laneState.remaining,
     resetAfterMs: laneState.resetAfterMs,
     moreAfterMs: laneState.moreAfterMs,
-    retryAfterMs: Math.max(0, laneState.retryAfterMs),
+    // Too much for the slower lane passes when the next period opens the full one.
+    retryAfterMs: laneState.retryAfterMs === NEVER ? state.resetAfterMs : laneState.retryAfterMs,
     isViolated: laneState.retryAfterMs !== 0,
     partition,
     canDeny: true,
@@ -157,7 +150,7 @@ export const throttleName = (quotaName: string): string => `${quotaName}-throttl
 /** A suspended account: refused whatever its limits would say. */
 export function blockedDecision(facts: RefusalFacts & { readonly plan: CallPlan; readonly nowMs: number }): GuardDecision {
   const { call, plan, nowMs } = facts;
-  const afterMs = Math.min(ZERO_LIMIT_HINT_MAX_MS, Math.max(1000, plan.segment.untilMs - nowMs));
+  const afterMs = Math.min(BLOCKED_HINT_MAX_MS, Math.max(1000, plan.segment.untilMs - nowMs));
   return { ...refusal(facts), outcome: 'denied', code: 'blocked', limits: exhausted({ ...facts, applied: appliedTo(plan, call, 0) }, afterMs) };
 }
 

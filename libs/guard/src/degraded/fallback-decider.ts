@@ -1,6 +1,6 @@
 import type { DecisionSource, Policy } from '@quotaplane/contracts';
 import type { NodeDirectory, StoreClock } from '@quotaplane/policy';
-import type { ChargeState, LimitStore, RateCharge } from '@quotaplane/rate-limit';
+import type { Charge, ChargeState, LimitStore } from '@quotaplane/rate-limit';
 import type { Call } from '../decide/call';
 import { planOf, type CallPlan } from '../decide/call-plan';
 import { appliedTo, rateCharge, type Applied } from '../decide/charges';
@@ -62,28 +62,33 @@ export class FallbackDecider {
   private async byShare(call: Call, plan: CallPlan, applied: readonly Applied[], policy: Policy, source: DecisionSource): Promise<GuardDecision> {
     const { localStore, directory, incarnation, clock } = this.parts;
     const share = (units: number): number => directory.shareOf(units, incarnation);
-    const rates = applied.filter((one) => one.kind === 'rate');
-    const charges = rates.map(({ rate, charge }): RateCharge => rateCharge(rate, charge.counter, call.cost, share));
+    const charges = applied.map((one) => (one.kind === 'rate' ? rateCharge(one.rate, one.charge.counter, call.cost, share) : one.charge));
     const { fromMs, untilMs } = plan.segment;
     const verdict = await localStore.judgeAndSpend({ tenant: call.tenant, knownHead: '', fromMs, untilMs, subjectFields: [], charges }, NO_DEADLINE);
-    const { revision } = policy;
-    if (!('states' in verdict)) {
-      return unavailableDecision({ call, plan, revision, source, retryAfterMs: CLOSED_RETRY_MS });
-    }
-    // Quotas of 0 were kept in `applied` and deny whatever is left of the rates.
-    const quotaStates = applied.filter((one) => one.kind === 'quota').map(untouched);
-    const isAllowed = verdict.status === 'allowed';
-    const decision = decisionOf({ call, plan, applied, states: [...verdict.states, ...quotaStates], isAllowed, source, revision, nowMs: clock.now() });
-    // Too much for this node's share, yet not for the limit: that is the outage's fault, not the caller's.
-    const isShareTooSmall = rates.some(({ rate }, index) => verdict.states[index]?.retryAfterMs === -1 && call.cost <= rate.capacity);
-    const isTooMuch = rates.some(({ rate }) => call.cost > rate.capacity && rate.limit.limit > 0);
-    return isShareTooSmall && !isTooMuch ? unavailableDecision({ call, plan, revision, source, retryAfterMs: CLOSED_RETRY_MS, limits: decision.limits }) : decision;
+    const refused = { call, plan, revision: policy.revision, source, retryAfterMs: CLOSED_RETRY_MS };
+    if (!('states' in verdict)) return unavailableDecision(refused);
+    const { states, status, nowMs } = verdict;
+    const decision = decisionOf({ call, plan, applied, states, isAllowed: status === 'allowed', source, revision: policy.revision, nowMs });
+    return isShareTooSmall(call, applied, charges) ? unavailableDecision({ ...refused, limits: decision.limits }) : decision;
   }
+}
+
+/** Too much for this node's share, yet not for the limit itself: that is the outage's fault, not the caller's. */
+function isShareTooSmall(call: Call, applied: readonly Applied[], charges: readonly Charge[]): boolean {
+  let isSmall = false;
+  for (const [index, one] of applied.entries()) {
+    const charge = charges[index];
+    if (one.kind !== 'rate' || !charge || charge.kind === 'quota' || one.rate.capacity === 0) continue;
+    if (call.cost > one.rate.capacity) return false;
+    const held = charge.kind === 'bucket' ? charge.capacity : charge.limit;
+    if (held === 0 || call.cost > held) isSmall = true;
+  }
+  return isSmall;
 }
 
 /** A node alone cannot know what the fleet has used of a month; the ledger settles it later. A quota of 0 needs no knowledge. */
 function isJudgedLocally(one: Applied): boolean {
-  return one.kind === 'rate' || (one.charge.allowance === 0 && one.charge.overage === 'reject');
+  return one.kind === 'rate' || one.charge.allowance === 0;
 }
 
 /** Figures of a limit of which nothing is known to be used. */

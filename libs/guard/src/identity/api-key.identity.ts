@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto';
+import { API_KEY_HEADER, USER_ID_HEADER } from '@quotaplane/contracts';
+import type { KeyIndex, KeyLookup } from '@quotaplane/policy';
+import { hashSecret, hasValidChecksum, isDemoKey } from '../key-format';
+import { headerOf, type GuardedRequest, type Identity, type IdentityResolver } from './identity';
+
+const KEY_HEADER = API_KEY_HEADER.toLowerCase();
+const USER_HEADER = USER_ID_HEADER.toLowerCase();
+/** Longest user id that is used as it is; longer ones are hashed. */
+const USER_ID_MAX = 96;
+/** Longest header that is looked at: a secret has 53 characters. */
+const KEY_MAX = 128;
+
+/**
+ * The default resolver: the tenant of the platform's API key in `X-Api-Key`, the user in `X-User-Id` (the key's own user, where it has one, wins).
+ * No key: anonymous. A key that the platform does not know: unauthenticated, never anonymous.
+ */
+export class ApiKeyIdentity implements IdentityResolver {
+  private readonly hashes = new Map<string, string>();
+
+  /** @param budgetMs longest wait for the key index in ms */
+  constructor(
+    private readonly keys: Pick<KeyIndex, 'peek' | 'lookup'>,
+    private readonly budgetMs: number,
+  ) {}
+
+  resolve(request: GuardedRequest): Identity | Promise<Identity> {
+    const secret = headerOf(request, KEY_HEADER);
+    if (secret === undefined) return { kind: 'anonymous' };
+    // Garbage and typing errors never reach the store.
+    if (secret.length > KEY_MAX || !(hasValidChecksum(secret) || isDemoKey(secret))) return { kind: 'unauthenticated', detail: 'this is not an API key' };
+    const hash = this.hashOf(secret);
+    const cached = this.keys.peek(hash);
+    if (cached) return identityOf(cached, request);
+    return this.keys.lookup(hash, performance.now() + this.budgetMs).then((found) => identityOf(found, request));
+  }
+
+  private hashOf(secret: string): string {
+    const known = this.hashes.get(secret);
+    if (known !== undefined) return known;
+    const hash = hashSecret(secret);
+    if (this.hashes.size >= HASHES_MAX) this.hashes.clear();
+    this.hashes.set(secret, hash);
+    return hash;
+  }
+}
+
+/** Most secrets whose hash is remembered; in memory only, where they are with every request anyway. */
+const HASHES_MAX = 5000;
+
+function identityOf(lookup: KeyLookup, request: GuardedRequest): Identity {
+  if (lookup.status === 'unavailable') return { kind: 'unavailable' };
+  if (lookup.status === 'unknown') return { kind: 'unauthenticated', detail: 'this API key is unknown or revoked' };
+  const { tenant, keyId, userId } = lookup.record;
+  return { kind: 'tenant', tenant, keyId, userId: userId ?? boundedUserId(headerOf(request, USER_HEADER)) };
+}
+
+function boundedUserId(userId: string | undefined): string | undefined {
+  if (userId === undefined || userId.length <= USER_ID_MAX) return userId;
+  return `~${createHash('sha256').update(userId).digest('hex').slice(0, 40)}`;
+}
