@@ -24,7 +24,7 @@ const BPCHAR_TYPE = 1042;
  * @returns {Promise<T>}
  */
 export async function withSchemaEngine(databaseUrl, work, schemaFile = SCHEMA_FILE) {
-  const { SchemaEngine } = await loadEngine();
+  const { SchemaEngine } = await (loadedEngine ??= loadEngine());
   const pool = new pg.Pool({ connectionString: databaseUrl, Client: CharNotingClient });
   pool.on('error', () => undefined);
   const adapter = bindMigrationAwareSqlAdapterFactory(withCharacters(new PrismaPg(pool)));
@@ -81,6 +81,12 @@ export function migrationList(migrationsDir) {
     })),
   };
 }
+
+/**
+ * Once per process: the glue code keeps one module's memory, and a second module would read the first one's pointers.
+ * @type {ReturnType<typeof loadEngine> | undefined}
+ */
+let loadedEngine;
 
 /** The package imports its .wasm as a module, which Node 20 cannot: it is instantiated by hand. */
 async function loadEngine() {

@@ -33,12 +33,16 @@ export function findPostgresBinary() {
  */
 export function reachableFolder(wanted, owner) {
   const path = resolve(wanted);
-  mkdirSync(path, { recursive: true });
-  if (!owner) return path;
-  const folder = canReach(dirname(path), owner) ? path : join(ROOT_FOLDER, createHash('sha256').update(path).digest('hex').slice(0, 16));
-  mkdirSync(folder, { recursive: true });
-  chmodSync(folder, 0o700);
-  chownSync(folder, owner.uid, owner.gid);
+  const isNew = !existsSync(path);
+  mkdirSync(dirname(path), { recursive: true });
+  const folder = owner && !canReach(dirname(path), owner) ? join(ROOT_FOLDER, createHash('sha256').update(path).digest('hex').slice(0, 16)) : path;
+  // Whoever removed the wanted folder wanted its data gone, wherever it lay.
+  if (isNew && folder !== path) rmSync(folder, { recursive: true, force: true });
+  for (const each of [path, folder]) mkdirSync(each, { recursive: true });
+  if (owner) {
+    chmodSync(folder, 0o700);
+    chownSync(folder, owner.uid, owner.gid);
+  }
   return folder;
 }
 
