@@ -1,0 +1,145 @@
+import { policySchema, redisKeys, type Policy } from '@quotaplane/contracts';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { ChangeRelay } from './change-relay';
+import { OutboxRig } from './outbox-rig';
+
+let rig: OutboxRig;
+let tier: string;
+beforeAll(async () => {
+  rig = await OutboxRig.start();
+  tier = await rig.tier('free');
+});
+afterAll(() => rig.stop());
+
+const policyOf = async (slug: string): Promise<Policy> => policySchema.parse(JSON.parse((await rig.redis.get(redisKeys.policy(slug))) ?? 'null'));
+const burstOf = async (slug: string): Promise<number | null | undefined> => (await policyOf(slug)).segments[0]?.limits[0]?.burst;
+const revisionsOf = async (slug: string): Promise<number[]> => {
+  const entries = await rig.redis.xrange(redisKeys.changes, '-', '+');
+  return entries.map(([, fields]) => Object.fromEntries(fields.flatMap((value, index) => (index % 2 === 0 ? [[value, fields[index + 1] ?? '']] : [])) as [string, string][]))
+    .filter((entry) => entry['subject'] === slug).map((entry) => Number((entry['revision'] ?? '').split('.')[0]));
+};
+
+it('publishes a change within 100 ms of its commit and marks it done with its revision and feed id', async () => {
+  const id = await rig.tenant('quick', tier);
+  await rig.relay().drain();
+  const tookMs: number[] = [];
+  for (let burst = 30; burst < 50; burst += 1) {
+    const changeId = await rig.override(id, 'quick', burst);
+    const startedAt = performance.now();
+    await rig.relay().drain();
+    tookMs.push(performance.now() - startedAt);
+    const change = await rig.prisma.change.findUniqueOrThrow({ where: { id: changeId }, include: { revisions: true } });
+    expect(change.position).toMatch(/^\d+-\d+$/);
+    expect(change.publishedAt).not.toBeNull();
+    expect(change.revisions.map(({ tenant, revision }) => `${tenant} ${revision}.1`)).toEqual([`quick ${(await rig.redis.get(redisKeys.head('quick'))) ?? ''}`]);
+    expect(await burstOf('quick')).toBe(burst);
+  }
+  tookMs.sort((a, b) => a - b);
+  console.info(`commit to published: median ${Math.round(tookMs[10] ?? 0)} ms, worst ${Math.round(tookMs[19] ?? 0)} ms`);
+  expect(tookMs[10]).toBeLessThan(100);
+});
+
+// Fails when the relay claims without a row lock, or reads a tenant's rows before it has the tenant's lock.
+it('P24 four relays and 200 changes: revisions only grow, and each change is contained in a published one', async () => {
+  const ids = await Promise.all(Array.from({ length: 5 }, (_, index) => rig.tenant(`race-${index}`, tier)));
+  const relays = Array.from({ length: 4 }, () => rig.relay());
+  const changes: string[] = [];
+  for (let round = 0; round < 40; round += 1) {
+    changes.push(...(await Promise.all(ids.map((id, index) => rig.override(id, `race-${index}`, 100 + round)))));
+    void relays[round % 4]?.drain().catch(() => undefined);
+  }
+  await Promise.all(relays.map((relay) => relay.drain()));
+  await rig.relay().drain();
+  const rows = await rig.prisma.change.findMany({ where: { id: { in: changes } }, include: { revisions: true } });
+  expect(rows.length).toBe(200);
+  expect(rows.filter(({ publishedAt }) => publishedAt === null)).toEqual([]);
+  for (let index = 0; index < 5; index += 1) {
+    const slug = `race-${index}`;
+    const revisions = await revisionsOf(slug);
+    expect(revisions).toEqual([...revisions].sort((a, b) => a - b));
+    expect(await burstOf(slug)).toBe(139);
+    const { revision } = await rig.prisma.tenant.findUniqueOrThrow({ where: { slug } });
+    expect((await policyOf(slug)).revision).toBe(revision);
+    for (const row of rows.flatMap((change) => change.revisions).filter((entry) => entry.tenant === slug)) expect(row.revision).toBeLessThanOrEqual(revision);
+  }
+}, 60_000);
+
+class CutShort extends ChangeRelay {
+  protected override beforeMark(): Promise<void> {
+    return Promise.reject(new Error('killed between publish and mark'));
+  }
+}
+
+it('is harmless to repeat when the worker dies between publish and mark', async () => {
+  const id = await rig.tenant('cut', tier);
+  await rig.relay().drain();
+  const changeId = await rig.override(id, 'cut', 77);
+  const dying = new CutShort(rig.prisma, rig.tenants, rig.keys, rig.catalogue, rig.metrics);
+  await expect(dying.drain()).rejects.toThrow('killed');
+  expect((await rig.prisma.change.findUniqueOrThrow({ where: { id: changeId } })).publishedAt).toBeNull();
+  expect(await burstOf('cut')).toBe(77);
+  await rig.relay().drain();
+  expect((await rig.prisma.change.findUniqueOrThrow({ where: { id: changeId } })).publishedAt).not.toBeNull();
+  expect(await burstOf('cut')).toBe(77);
+  const revisions = await revisionsOf('cut');
+  expect(revisions).toEqual([...revisions].sort((a, b) => a - b));
+});
+
+it('raises a row above Redis when Postgres was restored from a backup', async () => {
+  const id = await rig.tenant('restored', tier);
+  await OutboxRig.change(rig.prisma, [{ kind: 'tenant', slug: 'restored' }]);
+  await rig.relay().drain();
+  await rig.redis.set(redisKeys.head('restored'), '40.3');
+  await rig.override(id, 'restored', 55);
+  await rig.relay().drain();
+  expect(await rig.redis.get(redisKeys.head('restored'))).toBe('41.3');
+  expect(await burstOf('restored')).toBe(55);
+});
+
+it('keeps what cannot be published in the outbox and lets the others pass', async () => {
+  await rig.prisma.tenant.create({ data: { slug: 'no-tier', name: 'no tier' } });
+  const id = await rig.tenant('fine', tier);
+  const broken = await OutboxRig.change(rig.prisma, [{ kind: 'tenant', slug: 'no-tier' }]);
+  const good = await rig.override(id, 'fine', 66);
+  await rig.relay().drain();
+  const kept = await rig.prisma.change.findUniqueOrThrow({ where: { id: broken } });
+  expect([kept.publishedAt, kept.attempts, kept.lastError?.startsWith('no-tier')]).toEqual([null, 1, true]);
+  expect((await rig.prisma.change.findUniqueOrThrow({ where: { id: good } })).publishedAt).not.toBeNull();
+  await rig.prisma.change.delete({ where: { id: broken } });
+});
+
+it('carries a change of a tier to all its tenants, in pages', async () => {
+  const wide = await rig.tier('wide');
+  for (let index = 0; index < 230; index += 1) await rig.tenant(`wide-${String(index).padStart(3, '0')}`, wide);
+  const changeId = await OutboxRig.change(rig.prisma, [{ kind: 'tier', slug: 'wide' }]);
+  await rig.relay().drain();
+  const change = await rig.prisma.change.findUniqueOrThrow({ where: { id: changeId }, include: { revisions: true } });
+  expect([change.tenantCount, change.revisions.length]).toEqual([230, 230]);
+  expect(await rig.redis.get(redisKeys.head('wide-229'))).toBe('1.1');
+}, 60_000);
+
+it('publishes keys, and their revocation as a tombstone', async () => {
+  const tenantId = await rig.tenant('keyed', tier);
+  const key = await rig.prisma.apiKey.create({ data: { tenantId, name: 'k', secretHash: 'a'.repeat(64), hint: 'qpk_', createdBy: 'spec' } });
+  await OutboxRig.change(rig.prisma, [{ kind: 'key', hash: key.secretHash }]);
+  await rig.relay().drain();
+  expect(JSON.parse((await rig.redis.get(redisKeys.key(key.secretHash))) ?? '')).toEqual({ tenant: 'keyed', keyId: key.id, userId: null, kind: 'customer' });
+  await rig.prisma.apiKey.update({ where: { id: key.id }, data: { revokedAt: new Date() } });
+  await OutboxRig.change(rig.prisma, [{ kind: 'key', hash: key.secretHash }]);
+  await rig.relay().drain();
+  expect(await rig.redis.get(redisKeys.key(key.secretHash))).toBe('none');
+});
+
+it('publishes the catalogue and the fallback with revisions that only grow, also past what Redis holds', async () => {
+  await rig.prisma.settings.create({ data: { id: 1, fallbackTier: 'free' } });
+  await rig.prisma.endpointClass.create({ data: { slug: 'default' } });
+  await OutboxRig.change(rig.prisma, [{ kind: 'classes' }, { kind: 'fallback' }]);
+  await rig.relay().drain();
+  const held = JSON.parse((await rig.redis.get(redisKeys.classes)) ?? '') as { revision: number };
+  await rig.redis.set(redisKeys.classes, JSON.stringify({ ...held, revision: 5000 }));
+  await OutboxRig.change(rig.prisma, [{ kind: 'classes' }, { kind: 'tier', slug: 'free' }]);
+  const before = JSON.parse((await rig.redis.get(redisKeys.fallback)) ?? '') as { revision: number };
+  await rig.relay().drain();
+  expect(JSON.parse((await rig.redis.get(redisKeys.classes)) ?? '')).toMatchObject({ revision: 5001, classes: { default: { cost: 1, failMode: 'local' } } });
+  expect((JSON.parse((await rig.redis.get(redisKeys.fallback)) ?? '') as { revision: number }).revision).toBeGreaterThan(before.revision);
+});

@@ -1,0 +1,94 @@
+import { randomUUID } from 'node:crypto';
+import { tierContentSchema, type TierContent } from '@quotaplane/contracts';
+import { startPostgres, startRedis, type TestPostgres, type TestRedis } from '@quotaplane/testing';
+import type { Redis } from 'ioredis';
+import type { ChangeTopic } from '../audit/change-topic';
+import { readConfig, type AppConfig } from '../config/app-config';
+import { Clock } from '../config/clock';
+import { PrismaService } from '../database/prisma.service';
+import { connectRedis } from '../database/redis';
+import { CataloguePublisher } from './catalogue-publisher';
+import { ChangeRelay } from './change-relay';
+import { KeyPublisher } from './key-publisher';
+import { OutboxMetrics } from './outbox-metrics';
+import { TenantPublisher } from './tenant-publisher';
+
+/** For specs: real stores and the publishing side of a worker, without its loops. */
+export class OutboxRig {
+  readonly clock = new Clock();
+  readonly metrics = new OutboxMetrics();
+  readonly tenants: TenantPublisher;
+  readonly keys: KeyPublisher;
+  readonly catalogue: CataloguePublisher;
+
+  private constructor(
+    readonly postgres: TestPostgres,
+    readonly redisServer: TestRedis,
+    readonly config: AppConfig,
+    readonly prisma: PrismaService,
+    readonly redis: Redis,
+  ) {
+    this.tenants = new TenantPublisher(prisma, redis, this.metrics);
+    this.keys = new KeyPublisher(prisma, redis);
+    this.catalogue = new CataloguePublisher(prisma, redis, this.clock);
+  }
+
+  static async start(redisConfig: string[] = []): Promise<OutboxRig> {
+    const [postgres, redisServer] = await Promise.all([startPostgres(), startRedis({ config: redisConfig })]);
+    const config = readConfig({ DATABASE_URL: postgres.url, REDIS_URL: redisServer.url, QUOTAPLANE_DB_POOL: '30' });
+    const redis = connectRedis(redisServer.url);
+    await new Promise((resolve) => redis.once('ready', resolve));
+    return new OutboxRig(postgres, redisServer, config, new PrismaService(config), redis);
+  }
+
+  async stop(): Promise<void> {
+    this.redis.disconnect();
+    await this.prisma.$disconnect();
+    await Promise.all([this.postgres.stop(), this.redisServer.stop()]);
+  }
+
+  relay(): ChangeRelay {
+    return new ChangeRelay(this.prisma, this.tenants, this.keys, this.catalogue, this.metrics);
+  }
+
+  /** A published tier; by default a bucket of 100 per minute with a burst of 20. */
+  async tier(slug: string, content: Partial<TierContent> = {}): Promise<string> {
+    const parsed = tierContentSchema.parse({
+      limits: [{ name: 'per-minute', algorithm: 'token-bucket', scope: 'tenant', limit: 100, windowMs: 60_000, burst: 20 }],
+      quotas: [{ meter: 'requests', allowance: 1_000_000, overage: 'reject' }],
+      ...content,
+    });
+    const now = new Date();
+    const { id } = await this.prisma.tier.create({
+      data: { slug, name: slug, versions: { create: { number: 1, content: parsed, diff: [], effectiveAt: now, publishedAt: now, publishedBy: 'spec' } } },
+    });
+    return id;
+  }
+
+  async tenant(slug: string, tierId: string): Promise<string> {
+    const now = new Date();
+    const { id } = await this.prisma.tenant.create({
+      data: { slug, name: slug, assignments: { create: { tierId, effectiveAt: now, createdAt: now, createdBy: 'spec' } } },
+    });
+    return id;
+  }
+
+  /** An override that raises the burst to `burst`, with its outbox row, in one transaction as the API does it. */
+  async override(tenantId: string, slug: string, burst: number): Promise<string> {
+    return this.prisma.transaction(async (tx) => {
+      const now = new Date();
+      await tx.override.create({
+        data: {
+          tenantId, subject: { scope: 'tenant' }, mode: 'exactly', set: { limits: { 'per-minute': { burst } } }, reason: 'spec',
+          from: now, createdAt: now, createdBy: 'spec',
+        },
+      });
+      return OutboxRig.change(tx, [{ kind: 'tenant', slug }]);
+    });
+  }
+
+  static async change(tx: Pick<PrismaService, 'change'>, topics: readonly ChangeTopic[]): Promise<string> {
+    const { id } = await tx.change.create({ data: { id: randomUUID(), topics: topics.map((topic) => ({ ...topic })) } });
+    return id;
+  }
+}
