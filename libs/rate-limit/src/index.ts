@@ -8,3 +8,4 @@ export * from './models/window';
 export * from './redis/connect-limit-redis';
 export * from './redis/redis-limit-store';
 export * from './store';
+export { InvalidChargeError } from './valid-charges';

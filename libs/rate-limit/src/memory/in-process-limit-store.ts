@@ -1,29 +1,112 @@
+import { admittedNothing } from './full-memory';
+import { atNoCost } from '../at-no-cost';
+import { asBucket, asQuota, asWindow, judgeCheck, lengthenedTo, type CheckJudgement, type CounterBook, type CounterState } from '../models/judge-check';
+import { refundCharge } from '../models/refund-charge';
 import type { AdmittedCharge, Check, LimitStore, Verdict } from '../store';
+import { requireValidCharges, requireValidRefund } from '../valid-charges';
+import { ExpiryQueue } from './expiry-queue';
 
 export interface InProcessLimitStoreOptions {
   /** Most counters kept; a new one past it is denied. */
   readonly maxCounters: number;
-  /** Store time in ms. */
+  /** Store time in whole ms. */
   readonly now: () => number;
 }
 
-/** Counters of one process on the same models as the script. Heads are not asked: there is nobody who could publish another one. */
+interface Counter {
+  state: CounterState;
+  expiresAtMs: number;
+}
+
+const NO_BASE = { plus: 0, minus: 0 };
+
+/**
+ * Counters of one process on the same models as the script. Heads are not asked: there is nobody who could publish another one.
+ * Memory is bounded: when it is full and nothing has expired, a check that needs a new counter is denied rather than an old one forgotten.
+ */
 export class InProcessLimitStore implements LimitStore {
+  private readonly counters = new Map<string, Counter>();
+  /** One entry a counter. A counter that lives longer by now is queued anew when its entry comes up. */
+  private readonly expiries = new ExpiryQueue();
+  private readonly book: CounterBook = {
+    bucket: (counter) => asBucket(this.counters.get(counter)?.state),
+    window: (counter) => asWindow(this.counters.get(counter)?.state),
+    quota: (counter) => asQuota(this.counters.get(counter)?.state),
+    base: () => NO_BASE,
+  };
+
   constructor(private readonly options: InProcessLimitStoreOptions) {}
 
-  judgeAndSpend(_check: Check, _deadlineAtMs: number): Promise<Verdict> {
-    return Promise.resolve({ status: 'outside', nowMs: this.options.now() });
+  judgeAndSpend(check: Check, _deadlineAtMs: number): Promise<Verdict> {
+    return new Promise((resolve) => {
+      requireValidCharges(check.charges);
+      resolve(this.judge(check, this.options.now()));
+    });
   }
 
   peek(check: Check, deadlineAtMs: number): Promise<Verdict> {
-    return this.judgeAndSpend(check, deadlineAtMs);
+    return this.judgeAndSpend(atNoCost(check), deadlineAtMs);
   }
 
-  refund(_charges: readonly AdmittedCharge[], _deadlineAtMs: number): Promise<boolean> {
-    return Promise.resolve(false);
+  async refund(charges: readonly AdmittedCharge[], _deadlineAtMs: number): Promise<boolean> {
+    requireValidRefund(charges);
+    const nowMs = this.options.now();
+    for (const charge of charges) {
+      const counter = this.counters.get(charge.counter);
+      const change = refundCharge(this.book, charge, nowMs);
+      if (counter === undefined || change === undefined) continue;
+      counter.state = change.kind === 'drop' ? untouched(counter.state) : change.state;
+    }
+    return true;
   }
 
   close(): Promise<void> {
+    this.counters.clear();
     return Promise.resolve();
   }
+
+  private judge(check: Check, nowMs: number): Verdict {
+    if (nowMs < check.fromMs || nowMs >= check.untilMs) return { status: 'outside', nowMs };
+    const judgement = judgeCheck(this.book, check, nowMs);
+    const added = [...judgement.changes.keys()].filter((counter) => !this.counters.has(counter));
+    if (added.length > 0 && !this.makeRoom(added.length, nowMs)) {
+      const roomAfterMs = Math.max(1, (this.expiries.first?.atMs ?? nowMs) - nowMs);
+      const { states } = judgeCheck(this.book, atNoCost(check), nowMs);
+      return { status: 'denied', nowMs, states: admittedNothing(check, states, new Set(added), roomAfterMs) };
+    }
+    this.apply(judgement, nowMs);
+    return { status: judgement.status, nowMs, states: judgement.states };
+  }
+
+  private apply({ changes }: CheckJudgement, nowMs: number): void {
+    for (const [name, change] of changes) {
+      const counter = this.counters.get(name);
+      if (change.kind === 'lengthen') {
+        if (counter !== undefined) counter.expiresAtMs = Math.max(counter.expiresAtMs, nowMs + lengthenedTo(change.ttlMs));
+      } else if (counter !== undefined) {
+        counter.state = change.state;
+        counter.expiresAtMs = nowMs + change.ttlMs;
+      } else {
+        const expiresAtMs = nowMs + change.ttlMs;
+        this.counters.set(name, { state: change.state, expiresAtMs });
+        this.expiries.push({ atMs: expiresAtMs, counter: name });
+      }
+    }
+  }
+
+  /** Drops expired counters until `wanted` more fit. */
+  private makeRoom(wanted: number, nowMs: number): boolean {
+    while (this.counters.size + wanted > this.options.maxCounters) {
+      const first = this.expiries.first;
+      if (first === undefined || first.atMs > nowMs) return false;
+      this.expiries.pop();
+      const expiresAtMs = this.counters.get(first.counter)?.expiresAtMs ?? nowMs;
+      if (expiresAtMs > nowMs) this.expiries.push({ atMs: expiresAtMs, counter: first.counter });
+      else this.counters.delete(first.counter);
+    }
+    return true;
+  }
 }
+
+/** Kept in place of being dropped, so that a counter and its expiry stay a pair. */
+const untouched = (state: CounterState): CounterState => ('debt' in state ? { ...state, debt: 0 } : { ...state, count: 0 });

@@ -37,9 +37,9 @@ const isClosed = (rule: BucketRule): boolean => rule.limit === 0 || rule.capacit
 export const judgeBucket = (
   state: BucketState | undefined, rule: BucketRule, cost: number, { nowMs, segmentLeftMs, claimed }: Circumstances,
 ): Judgement<BucketState> => {
+  if (isClosed(rule)) return { retryAfterMs: Math.min(segmentLeftMs, CLOSED_HINT_MAX_MS), state };
   const found = drainBucket(state, rule.limit, nowMs);
-  const asFound = state !== undefined && state.timeMs > nowMs ? found : state;
-  if (isClosed(rule)) return { retryAfterMs: Math.min(segmentLeftMs, CLOSED_HINT_MAX_MS), state: asFound };
+  const asFound = state !== undefined && state.timeMs > nowMs && state.debt > 0 ? found : state;
   if (cost === 0) return { retryAfterMs: 0, state: asFound };
   if (cost > capacityOf(rule) - claimed) return { retryAfterMs: -1, state: asFound };
   const missing = cost * rule.windowMs - roomOf(rule, found.debt);
@@ -61,11 +61,4 @@ export const bucketFigures = (
   const resetAfterMs = ceilDivide(debt, rule.limit);
   const untilNextUnit = rule.windowMs - (room > 0 ? room % rule.windowMs : room);
   return { figures: { remaining, resetAfterMs, moreAfterMs: ceilDivide(untilNextUnit, rule.limit) }, ttlMs: ttlOf(resetAfterMs, GRACE_MS) };
-};
-
-/** Draining and giving back are both subtractions that stop at 0, so their order does not matter. */
-export const refundBucket = (state: BucketState, rule: Pick<BucketRule, 'limit' | 'windowMs'>, units: number, nowMs: number): BucketState => {
-  const { debt } = drainBucket(state, rule.limit, nowMs);
-  const back = units * rule.windowMs;
-  return { debt: back >= debt ? 0 : debt - back, timeMs: nowMs };
 };

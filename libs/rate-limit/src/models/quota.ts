@@ -67,5 +67,3 @@ export const quotaFigures = (
   const remaining = Math.max(0, (rule.allowance ?? MAX_EXACT) - used);
   return { figures: { remaining, resetAfterMs, moreAfterMs: used === 0 ? 0 : resetAfterMs }, ttlMs };
 };
-
-export const refundQuota = (state: QuotaCount, units: number): QuotaCount => ({ count: Math.max(0, state.count - units) });

@@ -28,9 +28,9 @@ export const currentWindow = (state: WindowState | undefined, rule: Omit<WindowR
 export const judgeWindow = (
   state: WindowState | undefined, rule: WindowRule, cost: number, { nowMs, segmentLeftMs, claimed }: Circumstances,
 ): Judgement<WindowState> => {
+  if (rule.limit === 0) return { retryAfterMs: Math.min(segmentLeftMs, CLOSED_HINT_MAX_MS), state };
   const found = currentWindow(state, rule, nowMs);
-  const asFound = state !== undefined && state.startMs > found.startMs ? found : state;
-  if (rule.limit === 0) return { retryAfterMs: Math.min(segmentLeftMs, CLOSED_HINT_MAX_MS), state: asFound };
+  const asFound = state !== undefined && state.startMs > found.startMs && state.count > 0 ? found : state;
   if (cost === 0) return { retryAfterMs: 0, state: asFound };
   if (cost > rule.limit - claimed) return { retryAfterMs: -1, state: asFound };
   if (cost > rule.limit - found.count) return { retryAfterMs: found.startMs + rule.windowMs - nowMs, state: asFound };
@@ -49,7 +49,3 @@ export const windowFigures = (
   const resetAfterMs = startMs + rule.windowMs - nowMs;
   return { figures: { remaining: Math.max(0, rule.limit - count), resetAfterMs, moreAfterMs: resetAfterMs }, ttlMs: ttlOf(resetAfterMs, GRACE_MS) };
 };
-
-/** Only the window that was charged gets its units back; `startMs` says which one that was. */
-export const refundWindow = (state: WindowState, startMs: number, units: number): WindowState =>
-  state.startMs === startMs ? { count: Math.max(0, state.count - units), startMs } : state;

@@ -1,8 +1,16 @@
 import type { Redis } from 'ioredis';
+import { admitted } from '../admitted';
+import { atNoCost } from '../at-no-cost';
 import type { AdmittedCharge, Check, LimitStore, Verdict } from '../store';
+import { requireValidCharges, requireValidRefund } from '../valid-charges';
+import { DeadlineWatch } from './deadline-watch';
+import { decodeBatch } from './decoded-batch';
+import { encodeBatch, encodeRefund, type ScriptArg } from './encoded-batch';
+import { causeOf, unavailable } from './outage';
+import { callScript } from './script-call';
 
 export interface RedisLimitStoreOptions {
-  /** A client made by `connectLimitRedis`: others may queue or resend commands, which would break the deadline. */
+  /** A client made by `connectLimitRedis`: others may queue or resend commands, which would break the deadline. The store does not end it. */
   readonly redis: Redis;
   /** Replaces Redis TIME, in ms; release builds never pass it. */
   readonly testClock?: () => number;
@@ -10,23 +18,138 @@ export interface RedisLimitStoreOptions {
   readonly maxBatch?: number;
 }
 
-/** Counters in Redis: neighbouring checks share one script call. */
-export class RedisLimitStore implements LimitStore {
-  constructor(private readonly options: RedisLimitStoreOptions) {}
+/** A check between its call and its answer. */
+interface Waiter {
+  readonly check: Check;
+  readonly deadlineAtMs: number;
+  readonly resolve: (verdict: Verdict) => void;
+  /** Its caller has an answer; what the store still says only matters for a refund. */
+  isAnswered: boolean;
+}
 
-  judgeAndSpend(_check: Check, _deadlineAtMs: number): Promise<Verdict> {
-    return Promise.resolve({ status: 'unavailable', cause: 'disconnected', detail: this.options.redis.status });
+const MAX_BATCH = 64;
+/** While one call is in flight a full batch may follow it; more would only queue in Redis. */
+const MAX_IN_FLIGHT = 2;
+/** How long a refund of a late admission may take: nobody waits for it. */
+const LATE_REFUND_MS = 1_000;
+
+/**
+ * Counters in Redis. A check goes out at once when nothing is in flight; what gathers meanwhile shares the next call, so that a lone
+ * caller pays nothing for the batching and a crowd pays a fraction of a call each.
+ */
+export class RedisLimitStore implements LimitStore {
+  private readonly redis: Redis;
+  private readonly testClock: (() => number) | undefined;
+  private readonly maxBatch: number;
+  private readonly deadlines = new DeadlineWatch((nowMs) => this.expire(nowMs));
+  private waiting: Waiter[] = [];
+  private readonly inFlight = new Set<readonly Waiter[]>();
+  private readonly refunds = new Set<Promise<boolean>>();
+  private isClosed = false;
+
+  constructor({ redis, testClock, maxBatch = MAX_BATCH }: RedisLimitStoreOptions) {
+    this.redis = redis;
+    this.testClock = testClock;
+    this.maxBatch = maxBatch;
+  }
+
+  judgeAndSpend(check: Check, deadlineAtMs: number): Promise<Verdict> {
+    return new Promise((resolve) => {
+      requireValidCharges(check.charges);
+      if (this.isClosed || this.redis.status !== 'ready') {
+        resolve(unavailable('disconnected', this.isClosed ? 'store is closed' : `connection is in state ${this.redis.status}`));
+        return;
+      }
+      this.waiting.push({ check, deadlineAtMs, resolve, isAnswered: false });
+      this.deadlines.watch(deadlineAtMs);
+      if (this.inFlight.size === 0 || this.waiting.length >= this.maxBatch) this.send();
+    });
   }
 
   peek(check: Check, deadlineAtMs: number): Promise<Verdict> {
-    return this.judgeAndSpend(check, deadlineAtMs);
+    return this.judgeAndSpend(atNoCost(check), deadlineAtMs);
   }
 
-  refund(_charges: readonly AdmittedCharge[], _deadlineAtMs: number): Promise<boolean> {
-    return Promise.resolve(false);
+  async refund(charges: readonly AdmittedCharge[], deadlineAtMs: number): Promise<boolean> {
+    requireValidRefund(charges);
+    if (charges.length === 0) return true;
+    if (this.redis.status !== 'ready') return false;
+    const call = callScript(this.redis, 'refund', encodeRefund(charges, this.nowArg())).then(() => true, () => false);
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<boolean>((resolve) => {
+      timer = setTimeout(() => setImmediate(resolve, false), Math.max(0, deadlineAtMs - performance.now()));
+    });
+    return Promise.race([call, late]).finally(() => clearTimeout(timer));
   }
 
-  close(): Promise<void> {
-    return Promise.resolve();
+  /** Waits for the refunds under way; checks that still wait are answered `unavailable`. */
+  async close(): Promise<void> {
+    this.isClosed = true;
+    this.deadlines.stop();
+    for (const waiter of [...this.waiting.splice(0), ...[...this.inFlight].flat()]) answer(waiter, unavailable('disconnected', 'store is closed'));
+    await Promise.all(this.refunds);
+  }
+
+  private nowArg(): ScriptArg {
+    return this.testClock === undefined ? '' : this.testClock();
+  }
+
+  private send(): void {
+    while (this.waiting.length > 0 && this.inFlight.size < MAX_IN_FLIGHT) {
+      const waiters = this.waiting.splice(0, this.maxBatch);
+      this.inFlight.add(waiters);
+      void this.call(waiters);
+    }
+  }
+
+  private async call(waiters: readonly Waiter[]): Promise<void> {
+    const checks = waiters.map((waiter) => waiter.check);
+    try {
+      const batch = encodeBatch(checks, this.nowArg());
+      const reply = await callScript(this.redis, 'judge-and-spend', batch);
+      this.settle(waiters, decodeBatch(checks, batch.entries, reply));
+    } catch (error) {
+      const verdict = unavailable(causeOf(error), error instanceof Error ? error.message : String(error));
+      for (const waiter of waiters) answer(waiter, verdict);
+    } finally {
+      this.inFlight.delete(waiters);
+      this.send();
+    }
+  }
+
+  private settle(waiters: readonly Waiter[], verdicts: readonly Verdict[]): void {
+    waiters.forEach((waiter, at) => {
+      const verdict = verdicts[at];
+      if (verdict === undefined) return;
+      if (waiter.isAnswered) this.refundLate(waiter, verdict);
+      else answer(waiter, verdict);
+    });
+  }
+
+  /** Its caller has decided without us: what was spent for nobody goes back. */
+  private refundLate({ check }: Waiter, verdict: Verdict): void {
+    if (verdict.status !== 'allowed') return;
+    const refund = this.refund(admitted(check.charges, verdict), performance.now() + LATE_REFUND_MS);
+    this.refunds.add(refund);
+    void refund.finally(() => this.refunds.delete(refund));
+  }
+
+  private expire(nowMs: number): number {
+    let nextAtMs = Infinity;
+    const check = (waiter: Waiter): boolean => {
+      if (waiter.isAnswered) return false;
+      if (waiter.deadlineAtMs > nowMs) nextAtMs = Math.min(nextAtMs, waiter.deadlineAtMs);
+      else answer(waiter, unavailable('deadline', 'no answer before the deadline'));
+      return !waiter.isAnswered;
+    };
+    // What was never sent is not sent any more; what was sent stays, for its late answer may have to be refunded.
+    this.waiting = this.waiting.filter(check);
+    for (const waiters of this.inFlight) waiters.forEach(check);
+    return nextAtMs;
   }
 }
+
+const answer = (waiter: Waiter, verdict: Verdict): void => {
+  waiter.isAnswered = true;
+  waiter.resolve(verdict);
+};

@@ -1,0 +1,40 @@
+/**
+ * One timer for every deadline of a store. It is moved only towards an earlier deadline and never cleared while calls come and go, so that a
+ * decision that is answered in time costs no timer at all.
+ */
+export class DeadlineWatch {
+  private timer: NodeJS.Timeout | undefined;
+  private dueAtMs = Infinity;
+
+  /**
+   * @param expire gives up what is due at the given instant, and answers the earliest deadline left, Infinity for none;
+   * all instants are `performance.now()`
+   */
+  constructor(private readonly expire: (nowMs: number) => number) {}
+
+  watch(deadlineAtMs: number): void {
+    if (deadlineAtMs < this.dueAtMs) this.arm(deadlineAtMs);
+  }
+
+  stop(): void {
+    clearTimeout(this.timer);
+    this.dueAtMs = Infinity;
+  }
+
+  private arm(deadlineAtMs: number): void {
+    clearTimeout(this.timer);
+    this.dueAtMs = deadlineAtMs;
+    this.timer = setTimeout(this.yieldOnce, Math.max(0, Math.ceil(deadlineAtMs - performance.now())));
+  }
+
+  /** After a stall the reply often lies in the socket already: one poll of the event loop runs before anything is given up. */
+  private readonly yieldOnce = (): void => {
+    setImmediate(this.giveUp);
+  };
+
+  private readonly giveUp = (): void => {
+    this.dueAtMs = Infinity;
+    const nextAtMs = this.expire(performance.now());
+    if (nextAtMs < this.dueAtMs) this.arm(nextAtMs);
+  };
+}

@@ -1,0 +1,50 @@
+import type { ChargeState, Check, QuotaState, Verdict } from '../store';
+import type { TenantEntry } from './encoded-batch';
+
+/** An answer of judge-and-spend.lua to one check: its status, then what the status brings. */
+type Answer = readonly [status: number, ...rest: (number | string | null)[]];
+type Reply = readonly [nowMs: number, ...answers: Answer[]];
+
+/** Verdicts of a batch, in the order of its checks. The cast trusts our own script, whose reply the random histories hold to its header. */
+export const decodeBatch = (checks: readonly Check[], entries: readonly TenantEntry[], reply: unknown): Verdict[] => {
+  const [nowMs, ...answers] = reply as Reply;
+  const told = new Map<TenantEntry, Answer>();
+  return checks.map((check, at) => {
+    const [answer, entry] = [answers[at], entries[at]];
+    if (answer === undefined || entry === undefined) return { status: 'unavailable', cause: 'error', detail: 'reply is too short' };
+    if (answer[0] === 2) {
+      if (!told.has(entry)) told.set(entry, answer);
+      return staleVerdict(check, entry, told.get(entry) ?? answer, nowMs);
+    }
+    if (answer[0] === 3) return { status: 'outside', nowMs };
+    if (answer[0] === 4) return { status: 'lost', nowMs };
+    return { status: answer[0] === 1 ? 'allowed' : 'denied', nowMs, states: statesOf(check, answer) };
+  });
+};
+
+const staleVerdict = (check: Check, entry: TenantEntry, answer: Answer, nowMs: number): Verdict => {
+  const textAt = (at: number): string | null => {
+    const value = answer[at];
+    return typeof value === 'string' ? value : null;
+  };
+  const subjects = check.subjectFields.map((field) => textAt(3 + entry.fields.indexOf(field)));
+  return { status: 'stale', nowMs, head: textAt(1) ?? '', policy: textAt(2), subjects };
+};
+
+const statesOf = (check: Check, answer: Answer): (ChargeState | QuotaState)[] => {
+  let at = 1;
+  const next = (): ChargeState => {
+    const state = {
+      remaining: Number(answer[at]), resetAfterMs: Number(answer[at + 1]), retryAfterMs: Number(answer[at + 2]), moreAfterMs: Number(answer[at + 3]),
+    };
+    at += 4;
+    return state;
+  };
+  return check.charges.map((charge) => {
+    const state = next();
+    if (charge.kind !== 'quota' || charge.lane === undefined) return state;
+    const lane = next();
+    // A lane that was not judged answers -1 in all four.
+    return lane.remaining < 0 ? state : { ...state, lane };
+  });
+};

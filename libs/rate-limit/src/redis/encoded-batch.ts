@@ -1,0 +1,109 @@
+import { redisKeys } from '@quotaplane/contracts';
+import type { AdmittedCharge, Charge, Check } from '../store';
+
+export type ScriptArg = string | number;
+
+/** A script call without its script: what goes into KEYS and ARGV. */
+export interface ScriptInput {
+  readonly keys: string[];
+  readonly args: ScriptArg[];
+}
+
+/** One tenant's head, asked once for all checks of a batch that know the same head and segment. */
+export interface TenantEntry {
+  /** 1-based, as the script counts. */
+  readonly index: number;
+  readonly check: Check;
+  /** Subject fields of all its checks. */
+  readonly fields: string[];
+  next: TenantEntry | undefined;
+}
+
+export interface EncodedBatch extends ScriptInput {
+  /** Entry of each check. */
+  readonly entries: readonly TenantEntry[];
+}
+
+const OVERAGE = { reject: 'r', throttle: 't', bill: 'b' } as const;
+const ALIGNMENT = { epoch: 'e', 'first-hit': 'f' } as const;
+
+/** KEYS and ARGV of judge-and-spend.lua. @param nowArg '' for store time */
+export const encodeBatch = (checks: readonly Check[], nowArg: ScriptArg): EncodedBatch => {
+  const entries = entriesOf(checks);
+  const keys: string[] = [];
+  const args: ScriptArg[] = [nowArg, 0, checks.length];
+  let count = 0;
+  for (const entry of entries) {
+    // The first check of an entry brings it; its later ones only name it.
+    if (entry.index <= count) continue;
+    count = entry.index;
+    const { tenant, knownHead, fromMs, untilMs } = entry.check;
+    keys.push(redisKeys.head(tenant), redisKeys.policy(tenant), redisKeys.subjects(tenant));
+    args.push(knownHead, fromMs, untilMs, entry.fields.length);
+    for (const field of entry.fields) args.push(field);
+  }
+  args[1] = count;
+  for (let at = 0; at < checks.length; at += 1) {
+    const check = checks[at];
+    const entry = entries[at];
+    if (check === undefined || entry === undefined) continue;
+    const countAt = args.push(entry.index, 0) - 1;
+    let charges = 0;
+    for (const charge of check.charges) charges += pushCharge(keys, args, charge);
+    args[countAt] = charges;
+  }
+  return { keys, args, entries };
+};
+
+const entriesOf = (checks: readonly Check[]): TenantEntry[] => {
+  const byTenant = new Map<string, TenantEntry>();
+  let count = 0;
+  return checks.map((check) => {
+    const first = byTenant.get(check.tenant);
+    for (let entry = first; entry !== undefined; entry = entry.next) {
+      if (isSameEntry(entry.check, check)) return withFields(entry, check.subjectFields);
+    }
+    count += 1;
+    const entry: TenantEntry = { index: count, check, fields: [...check.subjectFields], next: first };
+    byTenant.set(check.tenant, entry);
+    return entry;
+  });
+};
+
+const isSameEntry = (one: Check, other: Check): boolean =>
+  one.knownHead === other.knownHead && one.fromMs === other.fromMs && one.untilMs === other.untilMs;
+
+const withFields = (entry: TenantEntry, fields: readonly string[]): TenantEntry => {
+  for (const field of fields) if (!entry.fields.includes(field)) entry.fields.push(field);
+  return entry;
+};
+
+/** @returns how many charges the script sees: a lane counts as one */
+const pushCharge = (keys: string[], args: ScriptArg[], charge: Charge): number => {
+  keys.push(charge.counter);
+  if (charge.kind === 'bucket') {
+    args.push('b', charge.limit, charge.windowMs, charge.capacity, charge.cost);
+    return 1;
+  }
+  if (charge.kind === 'window') {
+    args.push('w', charge.limit, charge.windowMs, ALIGNMENT[charge.alignment], charge.cost);
+    return 1;
+  }
+  keys.push(charge.base);
+  args.push('q', charge.allowance ?? -1, OVERAGE[charge.overage], charge.periodEndMs, charge.cost);
+  if (charge.lane === undefined) return 1;
+  keys.push(charge.lane.counter);
+  args.push('l', charge.lane.limit, charge.lane.windowMs, charge.lane.capacity, charge.lane.cost);
+  return 2;
+};
+
+/** KEYS and ARGV of refund.lua. */
+export const encodeRefund = (charges: readonly AdmittedCharge[], nowArg: ScriptArg): ScriptInput => {
+  const args: ScriptArg[] = [nowArg];
+  for (const charge of charges) {
+    if (charge.kind === 'bucket') args.push('b', charge.limit, charge.windowMs, charge.units);
+    else if (charge.kind === 'window') args.push('w', charge.windowMs, charge.startMs, charge.units);
+    else args.push('q', charge.periodEndMs, '', charge.units);
+  }
+  return { keys: charges.map((charge) => charge.counter), args };
+};
