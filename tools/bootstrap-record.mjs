@@ -12,6 +12,7 @@ const APP_LIMIT_MS = 10_000;
  * @property {number} [redisPort]
  * @property {number} [postgresPort]
  * @property {string} [redisStamp] pid and start time of a process, see processStamp
+ * @property {string} [postgresStamp]
  * @property {string[]} appStamps
  * @property {boolean} [isPasswordShown] the generated password of the first operator
  */

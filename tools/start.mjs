@@ -67,7 +67,7 @@ async function prepare(folder, secrets) {
   });
   const migrated = opening.postgres.then(async ({ url }) => (await import('./migrate.mjs')).migrate(url));
   const [redis, postgres] = await Promise.all([opening.redis, opening.postgres, recorded, migrated, buildProduct()]);
-  if (postgres.server) writeRecord(folder, { ...readRecord(folder), postgresPort: postgres.server.port });
+  if (postgres.server) writeRecord(folder, { ...readRecord(folder), postgresPort: postgres.server.port, postgresStamp: processStamp(postgres.server.pid) });
   return { databaseUrl: postgres.url, redisUrl: redis.url };
 }
 

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,6 +14,8 @@ let folder;
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'quotaplane-stores-'));
+  // Root's Postgres runs as another user, who must be able to pass.
+  chmodSync(folder, 0o711);
 });
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -59,7 +61,7 @@ it('refuses a Redis client without the password and names no password in the arg
 });
 
 it('starts Postgres again on its data after kill -9, and takes over from one left running', async () => {
-  const options = { dataDir: join(mkdtempSync(join(tmpdir(), 'quotaplane-pg-')), 'cluster'), password: 'secret-word' };
+  const options = { dataDir: join(folder, 'cluster'), password: 'secret-word' };
   const first = await startPostgresServer(options);
   await ask(first.url, 'CREATE TABLE kept AS SELECT 7 AS count');
   process.kill(first.pid, 'SIGKILL');
@@ -71,7 +73,6 @@ it('starts Postgres again on its data after kill -9, and takes over from one lef
   expect(await ask(third.url, 'SELECT * FROM kept')).toEqual([{ count: 7 }]);
   await expect(ask(third.url.replace('secret-word', 'other'), 'SELECT 1')).rejects.toThrow('password');
   await third.stop();
-  rmSync(third.dataDir, { recursive: true, force: true });
 });
 
 it('says in one line that a chosen port is taken', async () => {
