@@ -1,6 +1,8 @@
 export interface CircuitBreakerOptions {
-  /** Unavailable answers in a row that open it. */
+  /** Failures in a row that open it. */
   readonly failureThreshold: number;
+  /** Failures closer together than this, in ms, are one: calls that waited for the same stall are no proof of an outage. */
+  readonly spacingMs: number;
   /** How long the store is left alone before the next probe, in ms. */
   readonly openMs: number;
   /** Monotonic ms. */
@@ -13,6 +15,7 @@ export interface CircuitBreakerOptions {
  */
 export class CircuitBreaker {
   private failures = 0;
+  private countedAt = Number.NEGATIVE_INFINITY;
   private retryAt = 0;
   private isProbing = false;
 
@@ -36,8 +39,12 @@ export class CircuitBreaker {
   }
 
   failed(): void {
-    this.failures += 1;
+    const now = this.options.now();
     this.isProbing = false;
-    if (this.isOpen) this.retryAt = this.options.now() + this.options.openMs;
+    if (now - this.countedAt >= this.options.spacingMs) {
+      this.failures += 1;
+      this.countedAt = now;
+    }
+    if (this.isOpen) this.retryAt = now + this.options.openMs;
   }
 }

@@ -21,10 +21,8 @@ import { QuotaMetrics } from '../metrics';
 import { QUOTAPLANE_OPTIONS } from '../options';
 import type { ResolvedOptions } from '../resolve-options';
 
-/** Unavailable answers in a row before the store is left alone. */
-const BREAKER_FAILURES = 5;
-/** Between two probes; with it, exact decisions are back well within 2 s of the store's return. */
-const BREAKER_OPEN_MS = 500;
+/** With a budget of 25 ms it opens after about 75 ms of silence; each call before that waits its budget and no longer. */
+const BREAKER = { failureThreshold: 4, spacingMs: 20, openMs: 250, now: () => performance.now() };
 const LOCAL_COUNTERS_MAX = 100_000;
 /** Longest wait for each part at start and at the end: a store that is away must hold up neither. */
 const START_WAIT_MS = 1000;
@@ -46,7 +44,7 @@ export class GuardRuntime implements OnModuleInit, OnApplicationBootstrap, OnApp
   private readonly logger = new Logger('Quotaplane');
   private readonly degradedLog: DegradedLog;
   private readonly clock = new StoreClock();
-  private readonly breaker = new CircuitBreaker({ failureThreshold: BREAKER_FAILURES, openMs: BREAKER_OPEN_MS, now: () => performance.now() });
+  private readonly breaker = new CircuitBreaker(BREAKER);
   /** Decisions have a connection of their own, so that no flush ever stands before one. */
   private readonly limitRedis: Redis;
   private readonly platformRedis: Redis;
