@@ -3,6 +3,7 @@ export * from './errors';
 export * from './http-headers';
 export * from './limits';
 export * from './numbers';
+export * from './openapi';
 export * from './policy';
 export * from './redis-keys';
 export * from './resources/access';

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import type { Actor } from '@quotaplane/contracts';
 import type { PrismaService, Tx } from '../database/prisma.service';
 import { lockAuditHeads, moveAuditHead } from '../database/audit-sql';
-import { canonicalJson } from './canonical-json';
+import { canonicalJson } from '../http/canonical-json';
 
 /** Last link of a chain, locked until the transaction ends. */
 export interface ChainHead {
@@ -56,8 +56,11 @@ export async function appendEntries(tx: Tx, heads: readonly ChainHead[], content
   }
 }
 
+/** An entry with its place; `before` and `after` as written or as any JSON that was read back. */
+export type HashedEntry = Omit<EntryContent, 'before' | 'after'> & { id: string; chain: string; seq: bigint; prevHash: string; before: unknown; after: unknown };
+
 /** SHA-256, hex, over the canonical form of the whole entry and the hash before it. Times count to the millisecond, as they are stored. */
-export function entryHash(entry: EntryContent & { id: string; chain: string; seq: bigint; prevHash: string }): string {
+export function entryHash(entry: HashedEntry): string {
   const canonical = canonicalJson({
     id: entry.id,
     chain: entry.chain,

@@ -19,6 +19,7 @@ const environment = z.object({
   QUOTAPLANE_ADMIN_PASSWORD: optional(z.string().min(8, 'must have at least 8 characters')),
   QUOTAPLANE_CONSOLE_DIR: optional(z.string()),
   QUOTAPLANE_TRUSTED_PROXIES: optional(z.string()),
+  NODE_ENV: optional(z.string()),
 });
 
 /** Settings of the process that cannot be used; the message is one line that says what to do. */
@@ -43,6 +44,8 @@ export class AppConfig {
   readonly consoleDir: string;
   /** Addresses whose `X-Forwarded-*` headers are believed; none by default. */
   readonly trustedProxies: readonly string[];
+  /** Holds every answer against its contract; specs only, for it costs a parse of each answer. */
+  readonly assertsAnswers: boolean;
 
   constructor(parsed: z.output<typeof environment>) {
     this.databaseUrl = parsed.DATABASE_URL;
@@ -56,6 +59,7 @@ export class AppConfig {
     this.adminPassword = parsed.QUOTAPLANE_ADMIN_PASSWORD;
     this.consoleDir = parsed.QUOTAPLANE_CONSOLE_DIR ?? fileURLToPath(new URL('../console', import.meta.url));
     this.trustedProxies = (parsed.QUOTAPLANE_TRUSTED_PROXIES ?? '').split(',').map((entry) => entry.trim()).filter(Boolean);
+    this.assertsAnswers = parsed.NODE_ENV === 'test';
   }
 }
 

@@ -23,3 +23,9 @@ export function Endpoint(contract: RouteContract): MethodDecorator {
     SetMetadata(ROUTE_CONTRACT, contract),
   );
 }
+
+/** Metadata key of handlers that belong to no contract and are open to everyone. */
+export const OPEN_ROUTE = 'quotaplane:open-route';
+
+/** Marks a handler outside the contract (health, metrics, docs) as open; the access guard refuses any other without a contract. */
+export const OpenRoute = (): MethodDecorator => SetMetadata(OPEN_ROUTE, true);
