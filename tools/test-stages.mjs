@@ -14,7 +14,6 @@ export const STAGES = {
   generate: () => script('tools/prisma-generate.mjs'),
   'drift-lua': () => script('tools/embed-lua.mjs', '--check'),
   'drift-openapi': () => script('tools/openapi.mjs', '--check'),
-  'drift-redis-keys': () => script('tools/redis-keys.mjs', '--check'),
   typecheck: () => nx('typecheck'),
   lint: () => nx('lint'),
   vitest,
