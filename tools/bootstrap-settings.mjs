@@ -46,7 +46,7 @@ export async function choosePort(name, fallback) {
   const port = asStartError(() => parsePort(name, process.env[name], fallback));
   if (port === 0) return freePort();
   // A server on one address alone hides from a probe of another.
-  const isFree = (await isPortFree(port)) && (await isPortFree(port, '0.0.0.0'));
+  const isFree = (await isPortFree(port)) && (await isPortFree(port, '0.0.0.0')) && (await isPortFree(port, '::'));
   if (!isFree) throw new StartError(`Port ${port} is taken. Stop what listens there, or set ${name} to a free port.`);
   return port;
 }
