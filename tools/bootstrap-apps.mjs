@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { StartError, reasonOf } from './bootstrap-settings.mjs';
-import { stopProcess, withFileLock } from './stores/index.mjs';
+import { stopProcess } from './stores/index.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const STOP_LIMIT_MS = 10_000;
@@ -21,19 +21,16 @@ const READY_LIMIT_MS = 120_000;
  */
 
 /**
- * Generates the Prisma client and builds what is out of date; two starters at once build once.
+ * Generates the Prisma client and builds what is out of date.
  * A build that lies elsewhere (QUOTAPLANE_DIST_DIR) is run as it is.
  * @param {{ console?: boolean }} [options]
  */
 export async function buildProduct(options = {}) {
   if (process.env.QUOTAPLANE_DIST_DIR) return;
-  mkdirSync(join(ROOT, 'dist'), { recursive: true });
-  await withFileLock(join(ROOT, 'dist/build.lock'), async () => {
-    const { generatePrismaClient } = await import('./prisma-generate.mjs');
-    await generatePrismaClient();
-    const { buildAll } = await import('./build.mjs');
-    await buildAll(options);
-  }, 600_000);
+  const { generatePrismaClient } = await import('./prisma-generate.mjs');
+  await generatePrismaClient();
+  const { buildAll } = await import('./build.mjs');
+  await buildAll(options);
 }
 
 /** @param {string} entry below dist/apps, such as `api/main.mjs` */
