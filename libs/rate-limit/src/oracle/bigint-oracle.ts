@@ -47,11 +47,11 @@ export class BigIntOracle {
   }
 
   private opinion(charge: Charge, now: bigint, endHint: bigint): Opinion {
-    if (charge.kind === 'quota') return this.ofQuota(charge, now);
-    if (charge.limit === 0) {
+    if ((charge.kind === 'quota' ? charge.allowance : charge.limit) === 0) {
       const denied = state(0n, 0n, endHint);
       return { passes: false, before: denied, after: denied };
     }
+    if (charge.kind === 'quota') return this.ofQuota(charge, now);
     return charge.kind === 'bucket' ? this.ofBucket(charge, now) : this.ofWindow(charge, now);
   }
 
@@ -115,8 +115,8 @@ export class BigIntOracle {
     const cost = BigInt(charge.cost);
     const toEnd = BigInt(charge.periodEndMs) - now;
     const allowance = charge.allowance === null ? null : BigInt(charge.allowance);
-    const denies = allowance !== null && charge.overage === 'reject' && (allowance === 0n || (cost > 0n && used + cost > allowance));
-    const isHopeless = allowance !== null && allowance > 0n && cost > allowance;
+    const denies = allowance !== null && charge.overage === 'reject' && cost > 0n && used + cost > allowance;
+    const isHopeless = allowance !== null && cost > allowance;
     const left = (spent: bigint): bigint => (allowance === null ? BigInt(Number.MAX_SAFE_INTEGER) - spent : max(0n, allowance - spent));
     return {
       passes: !denies,

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { redisKeys } from '@quotaplane/contracts';
 import { startRedis, TestClock, type TestRedis } from '@quotaplane/testing';
 import fc from 'fast-check';
@@ -45,7 +46,7 @@ const step = fc.record({
   seed: fc.integer({ min: 0, max: 0x7fffffff }),
 });
 
-const history = fc.record({ rules: fc.array(rule, { minLength: 1, maxLength: 4 }), steps: fc.array(step, { minLength: 1, maxLength: 30 }) });
+const history = fc.record({ rules: fc.array(rule, { minLength: 1, maxLength: 4 }), steps: fc.array(step, { minLength: 1, maxLength: 30, size: 'max' }) });
 type History = typeof history extends fc.Arbitrary<infer T> ? T : never;
 
 const numbersOf = (rules: readonly Rule[], seed: number): { limit: number; capacity: number }[] =>
@@ -97,7 +98,7 @@ describe('BigInt oracle', () => {
   beforeAll(async () => {
     server = await startRedis();
     redis = connectLimitRedis(server.url);
-    await expect.poll(() => redis.status).toBe('ready');
+    await once(redis, 'ready');
     await redis.set(redisKeys.head('oracle'), HEAD);
   });
   afterAll(async () => {
@@ -105,15 +106,17 @@ describe('BigInt oracle', () => {
     await server.stop();
   });
 
+  // Per commit about 50,000 decisions on each store (R1); QUOTAPLANE_ORACLE_RUNS raises it.
   // Mutations that this finds: `>` for `>=` in any admission, floor for ceil in a wait, drain with the old limit, spend before the last charge was judged.
   it('P01 agrees with the script on Redis: who passes, what remains, how long to wait', async () => {
     const store = new RedisLimitStore({ redis, testClock: () => clock.now() });
     let run = 0;
     await fc.assert(
       fc.asyncProperty(history, (input) => replay(store, clock, `qp:{oracle}:c:${run++}:`, input)),
-      { numRuns: Number(process.env['QUOTAPLANE_ORACLE_RUNS'] ?? 1500) },
+      { numRuns: Number(process.env['QUOTAPLANE_ORACLE_RUNS'] ?? 3500) },
     );
-    expect(decisions).toBeGreaterThan(5_000);
+    console.info(`${decisions} decisions held against the oracle`);
+    expect(decisions).toBeGreaterThan(20_000);
   }, 120_000);
 
   it('P01 agrees with the in-process store', async () => {
@@ -123,7 +126,7 @@ describe('BigInt oracle', () => {
         const store = new InProcessLimitStore({ maxCounters: 1_000, now: () => clock.now() });
         return replay(store, clock, `c:${run++}:`, input);
       }),
-      { numRuns: Number(process.env['QUOTAPLANE_ORACLE_RUNS'] ?? 1500) },
+      { numRuns: Number(process.env['QUOTAPLANE_ORACLE_RUNS'] ?? 3500) },
     );
   }, 120_000);
 });
