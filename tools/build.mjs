@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { withFileLock } from './stores/file-lock.mjs';
 import { ROOT, fingerprint, isFresh, stamp } from './build-inputs.mjs';
 
-const NODE_APPS = { api: ['main', 'worker'], echo: ['main'] };
+const NODE_APPS = { api: ['main', 'worker', 'seed'], echo: ['main'] };
 const TOOLING = ['tools/build.mjs', 'tools/build-inputs.mjs', 'tsconfig.base.json', 'package-lock.json'];
 
 /**
