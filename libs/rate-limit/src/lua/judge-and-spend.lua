@@ -27,7 +27,7 @@ Reply  { now_ms, answer of check 1, answer of check 2, ... }, integers except wh
 State   bucket "debt:time_ms" (debt in unit-milliseconds); window "count:start_ms"; quota "count". A value that is not that, or of another
         type, counts as untouched and is overwritten (a planted bad key heals).
 TTL     bucket and window: time to untouched + 60 s; a denial lengthens a TTL that is too short for the current limit, and creates nothing.
-        quota: period end + 48 h.
+        quota: period end + 48 h, at least 60 s.
 Guarantee  a denied, stale, outside or lost check changes no count; after a step back of the clock a denial moves a counter's time, never its count.
         A charge of cost 0 writes nothing. No key name is built here. One bad key never fails its neighbours: every key is read, and its type
         settled, before the first write.
@@ -198,7 +198,7 @@ end
 
 local function report_quota(slot, net, allowance, period_end_ms, closed_ms)
   local period_left_ms = max(0, period_end_ms - now)
-  local ttl = ttl_of(max(1 - QUOTA_GRACE_MS, period_end_ms - now), QUOTA_GRACE_MS)
+  local ttl = ttl_of(max(GRACE_MS - QUOTA_GRACE_MS, period_end_ms - now), QUOTA_GRACE_MS)
   if allowance == 0 then return 0, period_left_ms, closed_ms, ttl end
   if allowance < 0 then allowance = MAX_EXACT end
   local used = used_of(slot.amount, net)
@@ -250,7 +250,7 @@ local function skip_charges(charges)
 end
 
 -- Charges of the check at hand, read once into columns that every check uses again.
-local kinds, slots_of, as, bs, cs, costs, nets_of, retries = {}, {}, {}, {}, {}, {}, {}, {}
+local kinds, slots_of, as, bs, cs, costs, nets_of, retries, ttls = {}, {}, {}, {}, {}, {}, {}, {}, {}
 
 -- Reads and judges; answers whether all pass. Passing charges are on their slots, each slot's former state beside it.
 local function judge(check, charges, closed_ms)
@@ -295,7 +295,7 @@ local function touch(slot, kind, a, b, c, ttl)
   end
   if is_ahead then
     if kind == 'b' then slot.at = now else slot.amount, slot.at = window_of(slot, b, c) end
-    slot.dirty, slot.ttl = true, max(ttl, slot.lengthen or 0)
+    slot.dirty, slot.ttl = true, ttl
   elseif slot.dirty then
     slot.ttl = max(slot.ttl, ttl)
   else
@@ -320,9 +320,12 @@ local function report(charges, passes, closed_ms)
     else remaining, reset, more, retries[i] = -1, -1, -1, -1 end
     local n = #answer
     answer[n + 1], answer[n + 2], answer[n + 3], answer[n + 4] = remaining, reset, retries[i], more
-    if kind ~= 'l' and costs[i] > 0 then
-      if passes then slot.exists, slot.dirty, slot.ttl = true, true, ttl
-      else touch(slot, kind, a, b, c, ttl) end
+    ttls[i] = ttl
+    if passes and costs[i] > 0 and kind ~= 'l' then slot.exists, slot.dirty, slot.ttl = true, true, ttl end
+  end
+  if not passes then
+    for i = 1, charges do
+      if costs[i] > 0 and kinds[i] ~= 'l' then touch(slots_of[i], kinds[i], as[i], bs[i], cs[i], ttls[i]) end
     end
   end
   return answer

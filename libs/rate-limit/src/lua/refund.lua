@@ -77,7 +77,7 @@ local function refund_quota(key, text, period_end_ms, units)
   local count = exact(match(text, '^%d+$'))
   if not count then return 0 end
   count = max(0, count - units)
-  return write(key, count, format('%.0f', count), ttl_of(max(1 - QUOTA_GRACE_MS, period_end_ms - now), QUOTA_GRACE_MS))
+  return write(key, count, format('%.0f', count), ttl_of(max(GRACE_MS - QUOTA_GRACE_MS, period_end_ms - now), QUOTA_GRACE_MS))
 end
 
 local replies = {}

@@ -52,8 +52,11 @@ export const judgeCheck = (book: CounterBook, check: Check, nowMs: number): Chec
   const around = { nowMs, segmentLeftMs: check.untilMs - nowMs };
   const lines = check.charges.map((charge) => judgeLine(book, drafts, charge, around));
   const isAllowed = lines.every(passes);
-  const changes = isAllowed ? spent(lines, book, around) : kept(lines, book, around);
-  return { status: isAllowed ? 'allowed' : 'denied', states: lines.map((line) => stateOf(line, book, around)), changes };
+  if (!isAllowed) for (const draft of drafts.values()) draft.state = draft.found;
+  const states = lines.map((line) => stateOf(line, book, around));
+  return isAllowed
+    ? { status: 'allowed', states, changes: spent(lines, book, around) }
+    : { status: 'denied', states, changes: kept(lines, book, around) };
 };
 
 type Around = Omit<Circumstances, 'claimed'>;
@@ -115,14 +118,15 @@ const spent = (lines: readonly Line[], book: CounterBook, around: Around): Map<s
 
 /** A denial moves no count: it re-bases the time after a step back of the clock, and lengthens a life that the current limit outlasts. */
 const kept = (lines: readonly Line[], book: CounterBook, around: Around): Map<string, CounterChange> => {
-  for (const { draft } of lines.flatMap((line) => (line.lane === undefined ? [line] : [line, line.lane]))) draft.state = draft.found;
   const changes = new Map<string, CounterChange>();
   for (const { charge, draft } of costly(lines)) {
     if (draft.state === undefined) continue;
-    const { ttlMs } = figuresOf(book, charge, draft.state, around);
-    draft.state = judgeCharge(book, { ...charge, cost: 0 }, draft.state, { ...around, claimed: 0 }).state ?? draft.state;
-    const longestMs = Math.max(ttlMs, changes.get(charge.counter)?.ttlMs ?? 0);
-    changes.set(charge.counter, draft.state === draft.found ? { kind: 'lengthen', ttlMs: longestMs } : { kind: 'write', state: draft.state, ttlMs: longestMs });
+    const neededMs = figuresOf(book, charge, draft.found, around).ttlMs;
+    const before = changes.get(charge.counter);
+    const state = judgeCharge(book, { ...charge, cost: 0 }, draft.state, { ...around, claimed: 0 }).state ?? draft.state;
+    if (state !== draft.state) changes.set(charge.counter, { kind: 'write', state, ttlMs: neededMs });
+    else changes.set(charge.counter, { ...(before ?? { kind: 'lengthen' }), ttlMs: Math.max(neededMs, before?.ttlMs ?? 0) });
+    draft.state = state;
   }
   return changes;
 };

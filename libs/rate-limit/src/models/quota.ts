@@ -1,6 +1,6 @@
 import { MAX_EXACT, type Overage } from '@quotaplane/contracts';
 import type { Circumstances, Figures, Judgement } from './judgement';
-import { CLOSED_HINT_MAX_MS, QUOTA_GRACE_MS, ttlOf } from './numbers';
+import { CLOSED_HINT_MAX_MS, GRACE_MS, QUOTA_GRACE_MS, ttlOf } from './numbers';
 
 export interface QuotaRule {
   /** null counts without denying. */
@@ -28,9 +28,9 @@ const usedOf = (count: number, { plus, minus }: QuotaBase): number => {
 
 const periodLeftOf = (rule: QuotaRule, nowMs: number): number => Math.max(0, rule.periodEndMs - nowMs);
 
-/** Its period's end and 48 h more; a counter past even that gets 1 ms, for a life of 0 would be refused. */
+/** Its period's end and 48 h more; a counter past even that gets the grace, for a life of 0 would be refused. */
 export const quotaTtlMs = (periodEndMs: number, nowMs: number): number =>
-  ttlOf(Math.max(1 - QUOTA_GRACE_MS, periodEndMs - nowMs), QUOTA_GRACE_MS);
+  ttlOf(Math.max(GRACE_MS - QUOTA_GRACE_MS, periodEndMs - nowMs), QUOTA_GRACE_MS);
 
 /** `lane`: past the allowance, the throttle lane decides. */
 export type QuotaJudgement = Judgement<QuotaCount> & { readonly lane: boolean };

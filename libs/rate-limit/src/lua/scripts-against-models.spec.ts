@@ -1,0 +1,92 @@
+import { redisKeys } from '@quotaplane/contracts';
+import { startRedis, type TestRedis } from '@quotaplane/testing';
+import fc from 'fast-check';
+import type { Redis } from 'ioredis';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { admitted } from '../admitted';
+import { connectLimitRedis } from '../redis/connect-limit-redis';
+import { ModelRedis } from '../rig/model-redis';
+import { BASE, HEAD, histories, START_MS, type Step } from '../rig/random-histories';
+import { runRefund, runScript } from '../rig/run-script';
+import type { AdmittedCharge } from '../store';
+
+/** Slack between the model's idea of real time and the server's. */
+const LIFE_SLACK_MS = 2_000;
+const RUNS = Number(process.env.QUOTAPLANE_RUNS ?? 300);
+
+let server: TestRedis;
+let redis: Redis;
+
+beforeAll(async () => {
+  server = await startRedis();
+  redis = connectLimitRedis(server.url);
+  await new Promise((resolve) => redis.once('ready', resolve));
+});
+
+afterAll(async () => {
+  redis.disconnect();
+  await server.stop();
+});
+
+class History {
+  private readonly model = new ModelRedis(() => performance.now());
+  private readonly admissions: AdmittedCharge[][] = [];
+  private nowMs = START_MS;
+
+  async take(step: Step): Promise<void> {
+    if (step.step === 'clock') this.nowMs = Math.max(0, this.nowMs + step.byMs);
+    if (step.step === 'checks') {
+      const verdicts = await runScript(redis, step.checks, this.nowMs);
+      expect(verdicts).toEqual(step.checks.map((check) => this.model.judge(check, this.nowMs)));
+      verdicts.forEach((verdict, at) => {
+        const check = step.checks[at];
+        if (verdict.status === 'allowed' && check !== undefined) this.admissions.push(admitted(check.charges, verdict));
+      });
+    }
+    if (step.step === 'refund') {
+      const picked = this.admissions.splice(step.pick % Math.max(1, this.admissions.length), 1)[0] ?? [];
+      const charges = picked.map((charge) => ({ ...charge, units: Math.ceil(charge.units / step.share) }));
+      if (charges.length > 0) expect(await runRefund(redis, charges, this.nowMs)).toEqual(this.model.refund(charges, this.nowMs));
+    }
+    if (step.step === 'plant') await this.plant(step);
+    if (step.step === 'base') {
+      this.model.bases.set(BASE, { plus: step.plus, minus: step.minus });
+      await redis.hset(BASE, { plus: String(step.plus), minus: String(step.minus) });
+    }
+    await this.compareKeys();
+  }
+
+  private async plant({ counter, value, lifeMs }: Extract<Step, { step: 'plant' }>): Promise<void> {
+    await redis.del(counter);
+    if (value === undefined) await redis.rpush(counter, 'a list where a string should be');
+    else await redis.set(counter, value);
+    if (lifeMs !== undefined) await redis.pexpire(counter, lifeMs);
+    this.model.keys.set(counter, { text: value, expiresAtMs: lifeMs === undefined ? Infinity : performance.now() + lifeMs });
+  }
+
+  private async compareKeys(): Promise<void> {
+    const names = [...this.model.keys.keys()];
+    const counters = (await redis.keys('qp:*')).filter((key) => key !== BASE && !key.endsWith(':head'));
+    expect(counters.sort()).toEqual([...names].sort());
+    for (const name of names) {
+      const expected = this.model.keys.get(name);
+      if (expected === undefined) continue;
+      const [text, pttl] = await Promise.all([redis.get(name).catch(() => undefined), redis.pttl(name)]);
+      expect({ name, text }).toEqual({ name, text: expected.text });
+      if (expected.expiresAtMs === Infinity) expect({ name, pttl }).toEqual({ name, pttl: -1 });
+      else expect(Math.abs(pttl - (expected.expiresAtMs - performance.now())), `PTTL of ${name}: ${pttl}`).toBeLessThan(LIFE_SLACK_MS);
+    }
+  }
+}
+
+it('judges, stores and expires exactly as the models do, over random histories', { timeout: 300_000 }, async () => {
+  await fc.assert(
+    fc.asyncProperty(histories, async (steps) => {
+      await redis.flushdb();
+      await redis.set(redisKeys.head('t'), HEAD);
+      const history = new History();
+      for (const step of steps) await history.take(step);
+    }),
+    { numRuns: RUNS },
+  );
+});

@@ -1,0 +1,84 @@
+import { MAX_EXACT, type Alignment, type Overage } from '@quotaplane/contracts';
+import fc from 'fast-check';
+import type { Charge, Check, QuotaCharge, RateCharge } from '../store';
+
+/** One step of a random history. For specs. */
+export type Step =
+  | { readonly step: 'checks'; readonly checks: readonly Check[] }
+  | { readonly step: 'refund'; readonly pick: number; readonly share: number }
+  | { readonly step: 'clock'; readonly byMs: number }
+  | { readonly step: 'plant'; readonly counter: string; readonly value: string | undefined; readonly lifeMs: number | undefined }
+  | { readonly step: 'base'; readonly plus: number; readonly minus: number };
+
+export const START_MS = 1_764_500_000_123;
+export const HEAD = '7.1';
+export const BASE = 'qp:{t}:b:requests:2026-12-01:1:1';
+
+const WINDOWS_MS = [1, 7, 1_000, 60_000, 86_400_000];
+const figure = (largest: number): fc.Arbitrary<number> =>
+  fc.oneof(
+    { weight: 6, arbitrary: fc.integer({ min: 0, max: 12 }) },
+    { weight: 2, arbitrary: fc.integer({ min: 0, max: Math.min(largest, 2_000) }) },
+    { weight: 1, arbitrary: fc.integer({ min: Math.max(0, largest - 3), max: largest }) },
+    { weight: 1, arbitrary: fc.constantFrom(Math.floor(largest / 2), Math.floor(largest / 3)) },
+  );
+
+const windowMs = fc.constantFrom(...WINDOWS_MS);
+
+const bucket = windowMs.chain((ms) =>
+  fc.record({
+    kind: fc.constant('bucket' as const), counter: fc.constantFrom(`qp:{t}:c:b1:${ms}`, 'qp:{t}:c:b2'), limit: figure(MAX_EXACT), windowMs: fc.constant(ms),
+    // Past floor(MAX / window) the capacity is held back, so that a debt stays exact.
+    capacity: fc.oneof({ weight: 9, arbitrary: figure(Math.floor(MAX_EXACT / ms)) }, { weight: 1, arbitrary: figure(MAX_EXACT) }),
+    cost: figure(Math.floor(MAX_EXACT / ms)),
+  }));
+
+const window = windowMs.chain((ms) =>
+  fc.record({
+    kind: fc.constant('window' as const), counter: fc.constantFrom(`qp:{t}:c:w1:${ms}`, 'qp:{t}:c:w2'), limit: figure(MAX_EXACT), windowMs: fc.constant(ms),
+    alignment: fc.constantFrom<Alignment>('epoch', 'first-hit'), cost: figure(MAX_EXACT),
+  }));
+
+const lane = bucket.map((charge) => ({ ...charge, counter: 'qp:{t}:c:lane' }));
+
+const quota: fc.Arbitrary<QuotaCharge> = fc
+  .record({
+    allowance: fc.option(figure(MAX_EXACT)), overage: fc.constantFrom<Overage>('reject', 'throttle', 'bill'),
+    endsInMs: fc.constantFrom(-3_600_000, 0, 1, 5_000, 2_592_000_000, MAX_EXACT - START_MS), cost: figure(MAX_EXACT), lane,
+  })
+  .map(({ allowance, overage, endsInMs, cost, lane: charge }) => ({
+    kind: 'quota', counter: 'qp:{t}:q:requests:2026-12-01:1:1', base: BASE, allowance, overage, periodEndMs: START_MS + endsInMs, cost,
+    ...(overage === 'throttle' ? { lane: { ...charge, cost } } : {}),
+  }));
+
+const rate: fc.Arbitrary<RateCharge> = fc.oneof(bucket, window);
+const charge: fc.Arbitrary<Charge> = fc.oneof({ weight: 3, arbitrary: rate }, { weight: 1, arbitrary: quota });
+
+const check: fc.Arbitrary<Check> = fc.record({
+  tenant: fc.constant('t'), knownHead: fc.constant(HEAD), fromMs: fc.constant(0), untilMs: fc.constantFrom(START_MS + 2_000_000_000, MAX_EXACT),
+  subjectFields: fc.constant([]), charges: fc.array(charge, { minLength: 1, maxLength: 4 }),
+});
+
+const COUNTERS = ['qp:{t}:c:b2', 'qp:{t}:c:w2', 'qp:{t}:c:lane', 'qp:{t}:q:requests:2026-12-01:1:1', 'qp:{t}:c:b1:1000', 'qp:{t}:c:w1:60000'];
+const planted = fc.constantFrom(
+  undefined, '', 'x', '5', '3:', ':3', '1:2:3', '-5:3', '1e3:4', '0x10:1', 'nan:1', '9007199254740992:1', '99999999999999999:1', '007:5', '9007199254740990',
+  '9007199254740991', `9007199254740991:${START_MS}`, `0:${START_MS + 5_000}`, `3:${START_MS + 600_000}`, `4:${START_MS}`, `40000:${START_MS - 7}`, '12:9007199254740991',
+);
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 10, arbitrary: fc.record({ step: fc.constant('checks' as const), checks: fc.array(check, { minLength: 1, maxLength: 4 }) }) },
+  { weight: 3, arbitrary: fc.record({ step: fc.constant('refund' as const), pick: fc.nat(20), share: fc.constantFrom(1, 1, 1, 2, 3) }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      step: fc.constant('clock' as const), byMs: fc.oneof(fc.constantFrom(0, 1, 7, 999, 1_000, 60_000, 86_400_000, -1, -1_000, -600_000), fc.integer({ min: -5_000, max: 200_000 })),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ step: fc.constant('plant' as const), counter: fc.constantFrom(...COUNTERS), value: planted, lifeMs: fc.constantFrom(undefined, 30_000, 90_000_000) }),
+  },
+  { weight: 1, arbitrary: fc.record({ step: fc.constant('base' as const), plus: figure(MAX_EXACT), minus: figure(MAX_EXACT) }) },
+);
+
+export const histories: fc.Arbitrary<Step[]> = fc.array(step, { minLength: 1, maxLength: 30 });
