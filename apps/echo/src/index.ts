@@ -1,1 +1,2 @@
-export {};
+export { EchoModule } from './echo.module';
+export { startEcho, type RunningEcho } from './start-echo';

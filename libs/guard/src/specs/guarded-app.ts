@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import {
   All, Body, Controller, Get, HttpCode, HttpException, InternalServerErrorException, Module, NotFoundException, Post, Res, StreamableFile, UseGuards,
-  type DynamicModule, type INestApplication,
+  type DynamicModule, type INestApplication, type LoggerService,
 } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { ExpressAdapter } from '@nestjs/platform-express';
@@ -96,7 +96,7 @@ export class ProbeController {
     return {};
   }
 
-  @All('*path')
+  @All('*')
   other(): never {
     throw new NotFoundException();
   }
@@ -119,11 +119,11 @@ class ProbeModule {
   }
 }
 
-/** A real service on a free port, guarded on every handler. */
-export async function startGuardedApp(adapter: Adapter, options: QuotaplaneOptions | DynamicModule): Promise<GuardedApp> {
+/** A real service on a free port, guarded on every handler. Silent, unless a logger is given. */
+export async function startGuardedApp(adapter: Adapter, options: QuotaplaneOptions | DynamicModule, logger: LoggerService | false = false): Promise<GuardedApp> {
   const quotaplane = 'module' in options ? options : QuotaplaneModule.forRoot(options);
   const platform = adapter === 'fastify' ? new FastifyAdapter() : new ExpressAdapter();
-  const app = await NestFactory.create(ProbeModule.of(quotaplane), platform, { logger: false, abortOnError: false });
+  const app = await NestFactory.create(ProbeModule.of(quotaplane), platform, { logger, abortOnError: false });
   await app.listen(0, '127.0.0.1');
   const url = (await app.getUrl()).replace('[::1]', '127.0.0.1');
   return {

@@ -1,0 +1,27 @@
+/** What the process is started with. */
+export interface EchoSettings {
+  readonly redisUrl: string;
+  readonly port: number;
+}
+
+/** A setting that echo cannot start with; the message is the one line that says what to do. */
+export class SettingError extends Error {
+  override readonly name = 'SettingError';
+}
+
+const DEFAULT_PORT = '3001';
+const PORT_MAX = 65_535;
+
+/**
+ * Reads `QUOTAPLANE_GUARD_REDIS_URL`, else `REDIS_URL`, and `ECHO_PORT`; nothing else.
+ * @throws {SettingError}
+ */
+export function readSettings(env: NodeJS.ProcessEnv): EchoSettings {
+  const redisUrl = env['QUOTAPLANE_GUARD_REDIS_URL'] || env['REDIS_URL'];
+  if (!redisUrl) throw new SettingError('echo: set REDIS_URL to the Redis of the platform, such as redis://127.0.0.1:6379');
+  if (!/^rediss?:\/\//.test(redisUrl) || !URL.canParse(redisUrl)) throw new SettingError('echo: REDIS_URL must be a redis:// or rediss:// URL');
+  const text = env['ECHO_PORT'] || DEFAULT_PORT;
+  const port = Number(text);
+  if (!/^\d{1,5}$/.test(text) || port > PORT_MAX) throw new SettingError(`echo: ECHO_PORT must be a port from 0 to ${PORT_MAX}, not ${text}`);
+  return { redisUrl, port };
+}
