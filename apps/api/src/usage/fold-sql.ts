@@ -1,5 +1,5 @@
 import type { JournalBatch, JournalRow, TrafficMinute } from '@quotaplane/usage';
-import type { Tx } from '../database/prisma.service';
+import type { PrismaService, Tx } from '../database/prisma.service';
 
 const ROWS_PER_STATEMENT = 2_000;
 
@@ -39,6 +39,28 @@ export async function upsertIncarnations(tx: Tx, unsorted: readonly JournalBatch
       ${batches.map(({ isClosed }) => isClosed)}::bool[]) AS folded(id, service, seq, at_ms, closed)
     ON CONFLICT (id) DO UPDATE SET folded_seq = GREATEST(held.folded_seq, excluded.folded_seq),
       folded_at = GREATEST(held.folded_at, excluded.folded_at), closed_at = COALESCE(held.closed_at, excluded.closed_at)`;
+}
+
+/** Row of the fold itself among the incarnations: how far it has come where no node is alive. No node has this id, theirs are random. */
+const FOLD_ID = 'fold';
+
+/** @param readAt store time before the journals were read */
+export async function upsertLastFold(tx: Tx, readAt: Date): Promise<void> {
+  await tx.$executeRaw`
+    INSERT INTO incarnations AS held (id, service, folded_at) VALUES (${FOLD_ID}, 'worker', ${readAt})
+    ON CONFLICT (id) DO UPDATE SET folded_at = GREATEST(held.folded_at, excluded.folded_at)`;
+}
+
+/**
+ * Up to when everything journaled is in the ledger: the oldest last fold of the nodes that flushed within `aliveMs` of the fold, else the fold itself.
+ * @returns null before the first fold
+ */
+export async function readAsOf(db: PrismaService | Tx, aliveMs: number): Promise<Date | null> {
+  const [row] = await db.$queryRaw<{ asOf: Date | null }[]>`
+    SELECT LEAST(fold.folded_at, min(node.folded_at)) AS "asOf" FROM incarnations fold
+    LEFT JOIN incarnations node ON node.id <> ${FOLD_ID} AND node.closed_at IS NULL AND node.folded_at >= fold.folded_at - make_interval(secs => ${aliveMs} / 1000.0)
+    WHERE fold.id = ${FOLD_ID} GROUP BY fold.folded_at`;
+  return row?.asOf ?? null;
 }
 
 export interface PeriodRow {

@@ -1,10 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { acknowledgeJournals, readJournals, type JournalBatch } from '@quotaplane/usage';
 import type { Redis } from 'ioredis';
-import { OutboxMetrics } from '../outbox/outbox-metrics';
 import { PrismaService } from '../database/prisma.service';
 import { REDIS } from '../database/redis';
-import { upsertIncarnations, upsertJournals, upsertPeriods } from './fold-sql';
+import { OutboxMetrics } from '../outbox/outbox-metrics';
+import { upsertIncarnations, upsertJournals, upsertLastFold, upsertPeriods } from './fold-sql';
 import { periodRowsOf } from './period-rows';
 
 /** Folds the nodes' journals into the ledger (M3). Counts only grow and are written with GREATEST, so repeats, losses and a second folder are harmless. */
@@ -27,12 +27,11 @@ export class UsageFold {
   }
 
   private async fold(): Promise<number> {
+    const [seconds] = await this.redis.time();
     const batches = await readJournals(this.redis);
-    if (batches.length > 0) {
-      await this.commit(batches);
-      // After the commit only: a node forgets what is acknowledged.
-      await this.acknowledge(batches);
-    }
+    await this.commit(batches, new Date(Number(seconds) * 1000));
+    // After the commit only: a node forgets what is acknowledged.
+    if (batches.length > 0) await this.acknowledge(batches);
     this.metrics.foldedAt.setToCurrentTime();
     return batches.length;
   }
@@ -42,12 +41,15 @@ export class UsageFold {
     return acknowledgeJournals(this.redis, batches);
   }
 
-  private commit(batches: readonly JournalBatch[]): Promise<void> {
+  private commit(batches: readonly JournalBatch[], readAt: Date): Promise<void> {
     const rows = batches.flatMap((batch) => batch.rows);
     return this.prisma.transaction(async (tx) => {
-      await upsertJournals(tx, rows);
-      await upsertIncarnations(tx, batches);
-      await upsertPeriods(tx, await periodRowsOf(tx, rows));
+      if (rows.length > 0) {
+        await upsertJournals(tx, rows);
+        await upsertPeriods(tx, await periodRowsOf(tx, rows));
+      }
+      if (batches.length > 0) await upsertIncarnations(tx, batches);
+      await upsertLastFold(tx, readAt);
     }, { timeoutMs: 60_000 });
   }
 }
