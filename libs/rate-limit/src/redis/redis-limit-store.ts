@@ -27,11 +27,20 @@ interface Waiter {
   isAnswered: boolean;
 }
 
+/** One script call. */
+interface Call {
+  readonly waiters: readonly Waiter[];
+  /** When one of its waiters was given up first. */
+  missedAtMs: number | undefined;
+}
+
 const MAX_BATCH = 64;
 /** While one call is in flight a full batch may follow it; more would only queue in Redis. */
 const MAX_IN_FLIGHT = 2;
 /** How long a refund of a late admission may take: nobody waits for it. */
 const LATE_REFUND_MS = 1_000;
+/** A call this long past its deadline has lost its connection, whatever the socket says (half-open). */
+const STUCK_MS = 1_000;
 
 /**
  * Counters in Redis. A check goes out at once when nothing is in flight; what gathers meanwhile shares the next call, so that a lone
@@ -43,7 +52,7 @@ export class RedisLimitStore implements LimitStore {
   private readonly maxBatch: number;
   private readonly deadlines = new DeadlineWatch((nowMs) => this.expire(nowMs));
   private waiting: Waiter[] = [];
-  private readonly inFlight = new Set<readonly Waiter[]>();
+  private readonly inFlight = new Set<Call>();
   private readonly refunds = new Set<Promise<boolean>>();
   private isClosed = false;
 
@@ -86,7 +95,9 @@ export class RedisLimitStore implements LimitStore {
   async close(): Promise<void> {
     this.isClosed = true;
     this.deadlines.stop();
-    for (const waiter of [...this.waiting.splice(0), ...[...this.inFlight].flat()]) answer(waiter, unavailable('disconnected', 'store is closed'));
+    for (const waiter of [...this.waiting.splice(0), ...[...this.inFlight].flatMap(({ waiters }) => waiters)]) {
+      if (!waiter.isAnswered) answer(waiter, unavailable('disconnected', 'store is closed'));
+    }
     await Promise.all(this.refunds);
   }
 
@@ -96,13 +107,14 @@ export class RedisLimitStore implements LimitStore {
 
   private send(): void {
     while (this.waiting.length > 0 && this.inFlight.size < MAX_IN_FLIGHT) {
-      const waiters = this.waiting.splice(0, this.maxBatch);
-      this.inFlight.add(waiters);
-      void this.call(waiters);
+      const call = { waiters: this.waiting.splice(0, this.maxBatch), missedAtMs: undefined };
+      this.inFlight.add(call);
+      void this.run(call);
     }
   }
 
-  private async call(waiters: readonly Waiter[]): Promise<void> {
+  private async run(call: Call): Promise<void> {
+    const { waiters } = call;
     const checks = waiters.map((waiter) => waiter.check);
     try {
       const batch = encodeBatch(checks, this.nowArg());
@@ -110,9 +122,9 @@ export class RedisLimitStore implements LimitStore {
       this.settle(waiters, decodeBatch(checks, batch.entries, reply));
     } catch (error) {
       const verdict = unavailable(causeOf(error), error instanceof Error ? error.message : String(error));
-      for (const waiter of waiters) answer(waiter, verdict);
+      for (const waiter of waiters) if (!waiter.isAnswered) answer(waiter, verdict);
     } finally {
-      this.inFlight.delete(waiters);
+      this.inFlight.delete(call);
       this.send();
     }
   }
@@ -136,16 +148,24 @@ export class RedisLimitStore implements LimitStore {
 
   private expire(nowMs: number): number {
     let nextAtMs = Infinity;
-    const check = (waiter: Waiter): boolean => {
+    const isStillWaiting = (waiter: Waiter): boolean => {
       if (waiter.isAnswered) return false;
-      if (waiter.deadlineAtMs > nowMs) nextAtMs = Math.min(nextAtMs, waiter.deadlineAtMs);
-      else answer(waiter, unavailable('deadline', 'no answer before the deadline'));
+      if (waiter.deadlineAtMs <= nowMs) answer(waiter, unavailable('deadline', 'no answer before the deadline'));
+      else nextAtMs = Math.min(nextAtMs, waiter.deadlineAtMs);
       return !waiter.isAnswered;
     };
     // What was never sent is not sent any more; what was sent stays, for its late answer may have to be refunded.
-    this.waiting = this.waiting.filter(check);
-    for (const waiters of this.inFlight) waiters.forEach(check);
+    this.waiting = this.waiting.filter(isStillWaiting);
+    for (const call of this.inFlight) {
+      if (call.waiters.filter(isStillWaiting).length < call.waiters.length) call.missedAtMs ??= nowMs;
+      if (nowMs - (call.missedAtMs ?? nowMs) > STUCK_MS) this.reconnect();
+    }
     return nextAtMs;
+  }
+
+  private reconnect(): void {
+    for (const call of this.inFlight) call.missedAtMs = undefined;
+    this.redis.disconnect(true);
   }
 }
 
