@@ -2,6 +2,8 @@
 export interface EchoSettings {
   readonly redisUrl: string;
   readonly port: number;
+  /** Longest wait for the store per decision in ms; the guard's default when left out. No variable sets it: specs on busy machines do. */
+  readonly storeBudgetMs?: number;
 }
 
 /** A setting that echo cannot start with; the message is the one line that says what to do. */

@@ -22,7 +22,7 @@ import { QUOTAPLANE_OPTIONS } from '../options';
 import type { ResolvedOptions } from '../resolve-options';
 
 /** With a budget of 25 ms it opens after about 75 ms of silence; each call before that waits its budget and no longer. */
-const BREAKER = { failureThreshold: 4, spacingMs: 20, openMs: 250, now: () => performance.now() };
+const BREAKER = { failureThreshold: 4, spacingMs: 20, openMs: 100, now: () => performance.now() };
 const LOCAL_COUNTERS_MAX = 100_000;
 /** Longest wait for each part at start and at the end: a store that is away must hold up neither. */
 const START_WAIT_MS = 1000;

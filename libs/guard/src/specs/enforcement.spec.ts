@@ -20,7 +20,7 @@ describe.each(ADAPTERS)('a guarded service on %s', (adapter) => {
     await new Promise((resolve) => client.once('ready', resolve));
     publisher = new PolicyPublisher({ redis: client });
     await publisher.publishClasses(catalogueOf(), 'c');
-    app = await startGuardedApp(adapter, { redisUrl: redis.url, service: 'probe', docsUrl: 'https://example.com/limits' });
+    app = await startGuardedApp(adapter, { redisUrl: redis.url, service: 'probe', docsUrl: 'https://example.com/limits', storeBudgetMs: 1000 });
   });
   afterAll(async () => {
     await app.close();
