@@ -1,3 +1,4 @@
+import { networkInterfaces } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 
@@ -51,7 +52,7 @@ export class AppConfig {
     this.databaseUrl = parsed.DATABASE_URL;
     this.redisUrl = parsed.REDIS_URL;
     this.port = parsed.PORT ?? 3000;
-    this.host = parsed.QUOTAPLANE_HOST ?? '::';
+    this.host = parsed.QUOTAPLANE_HOST ?? everyAddress();
     this.databasePoolSize = parsed.QUOTAPLANE_DB_POOL ?? 10;
     this.databaseAcquireMs = parsed.QUOTAPLANE_DB_ACQUIRE_MS ?? 800;
     this.bootstrapToken = parsed.QUOTAPLANE_BOOTSTRAP_TOKEN;
@@ -72,4 +73,10 @@ export function readConfig(env: NodeJS.ProcessEnv): AppConfig {
     return env[name] ? `${name} ${issue.message}` : `${name} is not set`;
   });
   throw new ConfigError(`Configuration: ${faults.join('; ')}.`);
+}
+
+/** All addresses of this machine; `::` covers IPv4 too, but only where there is IPv6. */
+function everyAddress(): string {
+  const hasIpv6 = Object.values(networkInterfaces()).some((addresses) => addresses?.some(({ family }) => family === 'IPv6'));
+  return hasIpv6 ? '::' : '0.0.0.0';
 }

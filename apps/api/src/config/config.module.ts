@@ -6,10 +6,10 @@ import { Clock } from './clock';
 @Global()
 @Module({})
 export class ConfigModule {
-  static with(config: AppConfig): DynamicModule {
+  static with(config: AppConfig, clock: Clock = new Clock()): DynamicModule {
     return {
       module: ConfigModule,
-      providers: [{ provide: AppConfig, useValue: config }, Clock],
+      providers: [{ provide: AppConfig, useValue: config }, { provide: Clock, useValue: clock }],
       exports: [AppConfig, Clock],
     };
   }

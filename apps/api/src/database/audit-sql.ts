@@ -33,7 +33,7 @@ export async function moveAuditHead(tx: Tx, link: AuditLink): Promise<void> {
   const json = (value: object | null): string | null => (value === null ? null : JSON.stringify(value));
   await tx.$executeRaw`
     WITH entry AS (
-      INSERT INTO audit_entries (id, chain, seq, at, actor, action, entity_type, entity_id, tenant, reason, ticket, before, after, change_id, request_id, "prevHash", hash)
+      INSERT INTO audit_entries (id, chain, seq, at, actor, action, entity_type, entity_id, tenant, reason, ticket, before, after, change_id, request_id, prev_hash, hash)
       VALUES (${link.id}::uuid, ${link.chain}, ${link.seq}, ${link.at}, ${json(link.actor)}::jsonb, ${link.action}, ${link.entity.type}, ${link.entity.id},
         ${link.tenant}, ${link.reason}, ${link.ticket}, ${json(link.before)}::jsonb, ${json(link.after)}::jsonb, ${link.changeId}::uuid, ${link.requestId},
         ${link.prevHash}, ${link.hash})

@@ -27,7 +27,7 @@ export function docsPage(document: { readonly [member: string]: unknown }): stri
 type Listed = { readonly path: string; readonly verb: string; readonly operation: Operation };
 
 function groupByTag(operations: readonly Listed[]): Map<string, Listed[]> {
-  const groups = groupByTag(operations);
+  const groups = new Map<string, Listed[]>();
   for (const listed of operations) {
     const tag = listed.operation.tags[0] ?? 'other';
     groups.set(tag, [...(groups.get(tag) ?? []), listed]);
