@@ -39,11 +39,9 @@ export class SeriesService {
     if (fromMs >= toMs) throw invalid('/query/to', 'must be after from');
     if ((toMs - fromMs) / stepMs > MAX_POINTS) throw invalid('/query/step', `the span has more than ${MAX_POINTS} points; take a longer step`);
     const minutes = await this.minutes(params.slug, fromMs, toMs, nowMs);
-    const points: SeriesPoint[] = [];
-    for (let atMs = fromMs; atMs < toMs; atMs += stepMs) {
-      points.push(pointOf(atMs, [...minutes].filter(([minuteMs]) => minuteMs >= atMs && minuteMs < atMs + stepMs).map(([, minute]) => minute)));
-    }
-    return { tenant: params.slug, stepSeconds: query.step, points };
+    const steps = Array.from({ length: Math.ceil((toMs - fromMs) / stepMs) }, (): Minute[] => []);
+    for (const [minuteMs, minute] of minutes) steps[Math.floor((minuteMs - fromMs) / stepMs)]?.push(minute);
+    return { tenant: params.slug, stepSeconds: query.step, points: steps.map((step, index) => pointOf(fromMs + index * stepMs, step)) };
   }
 
   /** Folded minutes, and the newest ones as Redis has them now where that is more. */

@@ -1,0 +1,30 @@
+import type { Tenant, TenantStatus } from '@quotaplane/contracts';
+import type { TenantRow, TierAssignmentRow } from '../database/rows';
+
+export type AssignedTenant = TenantRow & { readonly assignments: readonly (TierAssignmentRow & { readonly tier: { readonly slug: string } })[] };
+
+export const WITH_ASSIGNMENTS = { assignments: { include: { tier: { select: { slug: true } } }, orderBy: { effectiveAt: 'asc' } } } as const;
+
+/** Tier in force and the next one, by the clock. */
+export const tiersOf = ({ assignments }: Pick<AssignedTenant, 'assignments'>, now: Date) => {
+  const inForce = assignments.findLast(({ effectiveAt }) => effectiveAt <= now) ?? assignments[0];
+  const next = assignments.find((row) => row !== inForce && row.effectiveAt > now);
+  return { inForce, next };
+};
+
+export const tenantFromRow = (row: AssignedTenant, now: Date): Tenant => {
+  const { inForce, next } = tiersOf(row, now);
+  return {
+    slug: row.slug,
+    name: row.name,
+    tier: inForce?.tier.slug ?? '',
+    timezone: row.timezone,
+    anchorDay: row.anchorDay,
+    status: row.status as TenantStatus,
+    version: row.version,
+    createdAt: row.createdAt.toISOString(),
+    updatedAt: row.updatedAt.toISOString(),
+    reserved: row.reserved,
+    scheduledTier: next ? { tier: next.tier.slug, effectiveAt: next.effectiveAt.toISOString() } : null,
+  };
+};

@@ -1,0 +1,128 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { DomainError, type RouteInput, type RouteOutput, type routes } from '@quotaplane/contracts';
+import { periodAt } from '@quotaplane/usage';
+import { ChangesService } from '../audit/changes.service';
+import type { ChangeTopic } from '../audit/change-topic';
+import { Clock } from '../config/clock';
+import { PrismaService, type Tx } from '../database/prisma.service';
+import { actorOf, notFound, type Caller } from '../http/caller';
+import { versionConflict } from '../http/version-conflict';
+import { invalidField, refuseReservedSlug, requireTimeZone, requireUsableTier, type UsableTier } from './tenant-rules';
+import { tenantFromRow, tiersOf, WITH_ASSIGNMENTS, type AssignedTenant } from './tenants.mapping';
+
+@Injectable()
+export class TenantsService {
+  constructor(
+    @Inject(PrismaService) private readonly prisma: PrismaService,
+    @Inject(ChangesService) private readonly changes: ChangesService,
+    @Inject(Clock) private readonly clock: Clock,
+  ) {}
+
+  /** @throws {DomainError} not_found, also for a deleted tenant */
+  async get(slug: string): Promise<RouteOutput<typeof routes.tenantsGet>> {
+    return tenantFromRow(await requireTenant(this.prisma, slug), new Date(this.clock.now()));
+  }
+
+  async create(caller: Caller, { body }: RouteInput<typeof routes.tenantsCreate>): Promise<RouteOutput<typeof routes.tenantsCreate>> {
+    if (caller.boundTenant !== null) throw new DomainError('forbidden', 'A token that is bound to one tenant cannot create others');
+    refuseReservedSlug(body.slug);
+    await requireTimeZone(this.prisma, body.timezone);
+    return this.changes.commit(caller, [body.slug], async (tx, { at }) => {
+      const tier = await requireUsableTier(tx, body.tier, body.slug);
+      const { tier: _tier, ...fields } = body;
+      const row = await tx.tenant.create({
+        data: { ...fields, createdAt: at, assignments: { create: { tierId: tier.id, effectiveAt: at, createdAt: at, createdBy: actorOf(caller).name } } },
+        include: WITH_ASSIGNMENTS,
+      });
+      const after = tenantFromRow(row, at);
+      return { answer: after, action: 'tenant.create', entity: { type: 'tenant', id: body.slug }, tenant: body.slug, topics: topicsOf(body.slug), before: null, after };
+    });
+  }
+
+  /** A tier named here counts at once, and usage is carried. */
+  async patch(caller: Caller, { params: { slug }, body, ifVersion }: RouteInput<typeof routes.tenantsPatch>): Promise<RouteOutput<typeof routes.tenantsPatch>> {
+    await requireTimeZone(this.prisma, body.timezone);
+    return this.changes.commit(caller, [slug], async (tx, { at }) => {
+      const row = await requireTenant(tx, slug);
+      if (row.reserved && body.status === 'suspended') throw invalidField('/status', 'the platform\'s own tenants cannot be suspended');
+      const { tier: tierSlug, ...fields } = body;
+      await raiseVersion(tx, row, ifVersion, fields);
+      if (tierSlug !== undefined && tierSlug !== tiersOf(row, at).inForce?.tier.slug) {
+        await moveTo(tx, row, await requireUsableTier(tx, tierSlug, slug), { at, effectiveAt: at, by: caller.name });
+      }
+      const after = tenantFromRow(await requireTenant(tx, slug), at);
+      return { answer: after, action: 'tenant.update', entity: { type: 'tenant', id: slug }, tenant: slug, topics: topicsOf(slug), before: tenantFromRow(row, at), after };
+    });
+  }
+
+  /** Replaces whatever move was scheduled. Usage is carried; the other ways come with the ledger. */
+  async putTier(caller: Caller, { params: { slug }, body, ifVersion }: RouteInput<typeof routes.tenantTierPut>): Promise<RouteOutput<typeof routes.tenantTierPut>> {
+    if (body.usage !== 'carry') throw invalidField('/usage', `${body.usage} is not offered by this release; use carry`);
+    return this.changes.commit(caller, [slug], async (tx, { at }) => {
+      const row = await requireTenant(tx, slug);
+      const effectiveAt = instantOf(body.effectiveAt, row, at);
+      await raiseVersion(tx, row, ifVersion, {});
+      await moveTo(tx, row, await requireUsableTier(tx, body.tier, slug), { at, effectiveAt, by: caller.name, reason: body.reason });
+      const after = tenantFromRow(await requireTenant(tx, slug), at);
+      return {
+        answer: after, action: 'tenant.move', entity: { type: 'tenant', id: slug }, tenant: slug, topics: topicsOf(slug), reason: body.reason,
+        before: tenantFromRow(row, at), after,
+      };
+    });
+  }
+
+  /** Usage, audit and the slug stay; keys stop and the slug falls to the fallback tier. */
+  async delete(caller: Caller, { params: { slug }, ifVersion }: RouteInput<typeof routes.tenantsDelete>): Promise<RouteOutput<typeof routes.tenantsDelete>> {
+    return this.changes.commit(caller, [slug], async (tx, { at }) => {
+      const row = await requireTenant(tx, slug);
+      if (row.reserved) throw new DomainError('conflict', 'The platform\'s own tenants cannot be deleted');
+      await raiseVersion(tx, row, ifVersion, { deletedAt: at });
+      const keys = await tx.apiKey.findMany({ where: { tenantId: row.id, revokedAt: null }, select: { secretHash: true } });
+      const topics = [...topicsOf(slug), ...keys.map(({ secretHash }): ChangeTopic => ({ kind: 'key', hash: secretHash }))];
+      const before = tenantFromRow(row, at);
+      const answer = { ...before, version: row.version + 1, updatedAt: at.toISOString() };
+      return { answer, action: 'tenant.delete', entity: { type: 'tenant', id: slug }, tenant: slug, topics, before, after: null };
+    });
+  }
+}
+
+const topicsOf = (slug: string): ChangeTopic[] => [{ kind: 'tenant', slug }];
+
+/** @throws {DomainError} not_found, also for a deleted tenant */
+export async function requireTenant(db: PrismaService | Tx, slug: string): Promise<AssignedTenant> {
+  const row = await db.tenant.findUnique({ where: { slug }, include: WITH_ASSIGNMENTS });
+  if (!row || row.deletedAt !== null) throw notFound();
+  return row;
+}
+
+/** Writes the named fields only: revision, generation and usage belong to the worker, and a whole-row save would bring old ones back (C012). */
+async function raiseVersion(tx: Tx, row: AssignedTenant, ifVersion: number, fields: object): Promise<void> {
+  const { count } = await tx.tenant.updateMany({ where: { id: row.id, version: ifVersion, deletedAt: null }, data: { ...fields, version: { increment: 1 } } });
+  if (count === 0) throw versionConflict(ifVersion, row.version);
+}
+
+interface Move {
+  readonly at: Date;
+  readonly effectiveAt: Date;
+  readonly by: string;
+  readonly reason?: string;
+}
+
+async function moveTo(tx: Tx, row: AssignedTenant, tier: UsableTier, { at, effectiveAt, by, reason }: Move): Promise<void> {
+  await tx.tierAssignment.deleteMany({ where: { tenantId: row.id, effectiveAt: { gt: at } } });
+  const fields = { tierId: tier.id, usage: 'carry', reason: reason ?? null, createdAt: at, createdBy: by };
+  // Two moves in one millisecond: the later one stands.
+  await tx.tierAssignment.upsert({
+    where: { tenantId_effectiveAt: { tenantId: row.id, effectiveAt } },
+    create: { ...fields, tenantId: row.id, effectiveAt },
+    update: fields,
+  });
+}
+
+function instantOf(effectiveAt: string, { timezone, anchorDay }: AssignedTenant, at: Date): Date {
+  if (effectiveAt === 'now') return at;
+  if (effectiveAt === 'period-end') return new Date(periodAt({ timezone, anchorDay, nowMs: at.getTime() }).endMs);
+  const instant = new Date(effectiveAt);
+  if (instant <= at) throw invalidField('/effectiveAt', 'must be in the future, or now');
+  return instant;
+}
