@@ -1,6 +1,6 @@
 export { InvalidCostError } from './call-builder';
 export { Cost, EndpointClass, SkipQuota, Subject, type CostOf, type FailMode, type SubjectOf } from './decorators';
-export { PROBLEM_JSON, QuotaProblemException } from './http/quota-problem.exception';
+export { PROBLEM_JSON, QuotaProblemException, type QuotaProblem } from './http/quota-problem.exception';
 export { ApiKeyIdentity } from './identity/api-key.identity';
 export { headerOf, type GuardedRequest, type Identity, type IdentityResolver } from './identity/identity';
 export { generateSecret, hashSecret, hasValidChecksum, isDemoKey, type SecretPrefix } from './key-format';

@@ -38,6 +38,7 @@ export class QuotaMetrics {
     });
   }
 
+  /** @internal */
   decided(decision: Decision, endpointClass: string, tookMs: number): void {
     const limit = decision.binding?.name ?? 'none';
     const scope = decision.binding?.scope ?? 'none';
@@ -52,10 +53,12 @@ export class QuotaMetrics {
     this.durations.observe(tookMs / 1000);
   }
 
+  /** @internal */
   storeFailed(cause: string): void {
     this.storeErrors.inc({ cause });
   }
 
+  /** @internal */
   fellBack(mode: FailMode, endpointClass: string): void {
     this.fallbacks.inc({ mode, class: endpointClass });
   }

@@ -27,6 +27,7 @@ export class QuotaGuard implements CanActivate {
   private readonly exposed: string;
   private readonly unguardedContexts = new Set<string>();
 
+  /** @internal Nest makes it. */
   constructor(
     @Inject(GuardRuntime) private readonly runtime: GuardRuntime,
     @Inject(Reflector) reflector: Reflector,

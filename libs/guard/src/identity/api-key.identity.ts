@@ -18,7 +18,10 @@ const KEY_MAX = 128;
 export class ApiKeyIdentity implements IdentityResolver {
   private readonly hashes = new Map<string, string>();
 
-  /** @param budgetMs longest wait for the key index in ms */
+  /**
+   * @internal The module makes it; a function as option `identity` receives it.
+   * @param budgetMs longest wait for the key index in ms
+   */
   constructor(
     private readonly keys: Pick<KeyIndex, 'peek' | 'lookup'>,
     private readonly budgetMs: number,

@@ -1,0 +1,115 @@
+#!/usr/bin/env node
+/**
+ * Builds the published package: `dist/guard` with an ESM and a CommonJS bundle, one declaration file for each, package.json, README and licence.
+ *
+ * The inner libraries are inlined, code and types; packages from npm stay dependencies, Nest stays a peer. Usage: `node tools/build-guard.mjs [--pack]`;
+ * `--pack` also runs `npm pack` and prints the path of the tarball last.
+ */
+import { execFile } from 'node:child_process';
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { rolldown } from 'rolldown';
+import { ROOT } from './build-inputs.mjs';
+
+const run = promisify(execFile);
+const SOURCE = join(ROOT, 'libs/guard');
+const INNER = ['@quotaplane/contracts', '@quotaplane/policy', '@quotaplane/rate-limit', '@quotaplane/usage'];
+/** npm packages that the bundles still import; everything else must be inlined or a peer. */
+const DEPENDENCIES = ['ioredis', 'ipaddr.js', 'prom-client', 'structured-headers', 'zod'];
+const PEERS = ['@nestjs/common', '@nestjs/core', 'reflect-metadata', 'rxjs'];
+
+/** @returns the folder of the built package */
+export async function buildGuard(outDir = join(ROOT, 'dist/guard')) {
+  rmSync(outDir, { recursive: true, force: true });
+  mkdirSync(outDir, { recursive: true });
+  await Promise.all([bundle(outDir, 'esm', 'index.mjs'), bundle(outDir, 'cjs', 'index.cjs'), declare(outDir)]);
+  writeFileSync(join(outDir, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`);
+  copyFileSync(join(SOURCE, 'README.md'), join(outDir, 'README.md'));
+  copyFileSync(join(ROOT, 'LICENSE'), join(outDir, 'LICENSE'));
+  return outDir;
+}
+
+/** @returns the path of the tarball, in the built folder's parent */
+export async function packGuard(outDir) {
+  const target = join(outDir, '..');
+  const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', target], { cwd: outDir });
+  const [packed] = JSON.parse(stdout);
+  return join(target, packed.filename);
+}
+
+async function bundle(outDir, format, file) {
+  const build = await rolldown({
+    input: join(SOURCE, 'src/index.ts'),
+    tsconfig: join(SOURCE, 'tsconfig.json'),
+    platform: 'node',
+    external: [...DEPENDENCIES, ...PEERS, /^node:/],
+    // Rooms that the guard does not use (periods, settlement) bring packages along that it must not depend on.
+    treeshake: { moduleSideEffects: false },
+    transform: { target: 'node20' },
+  });
+  try {
+    const { output } = await build.write({ file: join(outDir, file), format, sourcemap: true, keepNames: true, exports: 'named' });
+    const known = new Set([...DEPENDENCIES, ...PEERS]);
+    const strange = output[0].imports.filter((id) => !id.startsWith('node:') && !known.has(id));
+    if (strange.length > 0) throw new Error(`${file} imports ${strange.join(', ')}, which the package does not declare`);
+  } finally {
+    await build.close();
+  }
+}
+
+/** One declaration file with the inner libraries' types inlined, for both formats. */
+async function declare(outDir) {
+  const generator = join(ROOT, 'node_modules/dts-bundle-generator/dist/bin/dts-bundle-generator.js');
+  const target = join(outDir, 'index.d.mts');
+  const args = ['-o', target, '--project', join(SOURCE, 'tsconfig.types.json'), '--external-inlines', ...INNER, '--no-banner', '--export-referenced-types', 'false', '--no-check', '--silent'];
+  await run(process.execPath, [generator, ...args, '--', join(SOURCE, 'src/index.ts')], { cwd: ROOT });
+  const text = readFileSync(target, 'utf8');
+  const leaks = [...text.matchAll(/from ['"]([^'"]+)['"]/g)].map((match) => match[1]).filter((id) => ![...PEERS, 'prom-client'].includes(id));
+  if (leaks.length > 0) throw new Error(`types of ${leaks.join(', ')} leak into the declarations`);
+  writeFileSync(join(outDir, 'index.d.cts'), text);
+}
+
+function manifest() {
+  const own = readManifest(SOURCE);
+  const versions = { ...readManifest(join(ROOT, 'libs/contracts')).dependencies, ...own.dependencies };
+  const root = readManifest(ROOT);
+  return {
+    name: own.name,
+    version: own.version,
+    description: 'Rate limits and quotas of a Quotaplane platform, enforced in a NestJS service',
+    keywords: ['nestjs', 'rate-limit', 'quota', 'guard', 'redis', 'throttler'],
+    license: own.license,
+    engines: { node: root.engines.node },
+    main: './index.cjs',
+    module: './index.mjs',
+    types: './index.d.cts',
+    exports: {
+      '.': {
+        import: { types: './index.d.mts', default: './index.mjs' },
+        require: { types: './index.d.cts', default: './index.cjs' },
+      },
+      './package.json': './package.json',
+    },
+    files: ['index.*'],
+    sideEffects: false,
+    dependencies: Object.fromEntries(DEPENDENCIES.map((name) => [name, rangeOf(name, versions[name])])),
+    peerDependencies: own.peerDependencies,
+  };
+}
+
+/** A library leaves its users the choice of a fix release, so that two packages can share one copy. */
+function rangeOf(name, version) {
+  if (!version) throw new Error(`no version of ${name} is declared in libs/guard or libs/contracts`);
+  return /^\d/.test(version) ? `^${version}` : version;
+}
+
+function readManifest(folder) {
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const outDir = await buildGuard();
+  console.log(process.argv.includes('--pack') ? await packGuard(outDir) : outDir);
+}
