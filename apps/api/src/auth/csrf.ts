@@ -18,11 +18,12 @@ export function requireSameSite(request: FastifyRequest): void {
 export function requireOwnOrigin(request: FastifyRequest): void {
   const { origin, 'sec-fetch-site': site } = request.headers;
   if (site !== undefined && site !== 'same-origin' && site !== 'none') throw refused('The request came from another site');
-  if (origin !== undefined && hostOf(origin) !== request.host) throw refused('The request came from another site');
+  if (origin !== undefined && hostOf(origin) !== hostOf(`${request.protocol}://${request.host}`)) throw refused('The request came from another site');
 }
 
-function hostOf(origin: string): string | undefined {
-  return URL.canParse(origin) ? new URL(origin).host : undefined;
+/** Host and port; a default port is left out, as browsers do in Origin. */
+function hostOf(origin: string): string | null {
+  return URL.canParse(origin) ? new URL(origin).host : null;
 }
 
 function refused(message: string): DomainError {

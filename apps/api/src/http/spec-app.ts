@@ -14,11 +14,29 @@ export interface SpecAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | number | undefined>>;
   readonly text: string;
-  /** The parsed body; specs read members without a schema, so it is loosely typed here and nowhere else. */
+  /** The parsed body; empty where there is none. */
   readonly body: SpecBody;
 }
-export type SpecBody = { readonly [member: string]: SpecValue };
-type SpecValue = string & number & boolean & null & readonly SpecBody[] & SpecBody;
+
+/** Members that specs read of any answer. */
+export interface SpecBody {
+  readonly id?: string;
+  readonly slug?: string;
+  readonly secret?: string;
+  readonly changeId?: string;
+  readonly version?: number;
+  readonly number?: number;
+  readonly code?: string;
+  readonly detail?: string;
+  readonly requestId?: string;
+  readonly verified?: boolean;
+  readonly nextCursor?: string | null;
+  readonly errors?: readonly { readonly pointer: string; readonly detail: string }[];
+  readonly faults?: readonly { readonly chain: string; readonly seq: string; readonly detail: string }[];
+  readonly items?: readonly SpecBody[];
+  readonly checks?: Readonly<Record<string, string>>;
+  readonly [member: string]: unknown;
+}
 
 export interface SpecRequest {
   readonly headers?: Readonly<Record<string, string>>;
