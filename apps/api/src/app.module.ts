@@ -8,8 +8,16 @@ import { ConfigModule } from './config/config.module';
 import { DatabaseModule } from './database/database.module';
 import { HealthModule } from './health/health.module';
 import { HttpModule } from './http/http.module';
+import { KeysModule } from './keys/keys.module';
+import { OffendersModule } from './offenders/offenders.module';
+import { ChangePokeModule } from './outbox/queues.module';
+import { OverridesModule } from './overrides/overrides.module';
+import { RolloutModule } from './rollout/rollout.module';
+import { DemoReadinessModule } from './seed/demo-readiness.module';
 import { SettingsModule } from './settings/settings.module';
+import { TenantsModule } from './tenants/tenants.module';
 import { TiersModule } from './tiers/tiers.module';
+import { UsageModule } from './usage/usage.module';
 
 /** Every room of the HTTP process. */
 @Module({})
@@ -20,6 +28,7 @@ export class AppModule {
       imports: [
         ConfigModule.with(config, clock), DatabaseModule, ChangesModule, HealthModule, HttpModule, AuthModule,
         AuditModule, SettingsModule, TiersModule, ClassesModule,
+        ChangePokeModule, TenantsModule, KeysModule, OverridesModule, UsageModule, OffendersModule, RolloutModule, DemoReadinessModule,
       ],
     };
   }

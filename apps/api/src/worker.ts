@@ -1,20 +1,18 @@
 import 'reflect-metadata';
 import { Logger } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import type { Redis } from 'ioredis';
 import { ConfigError, readConfig } from './config/app-config';
-import { PrismaService } from './database/prisma.service';
-import { REDIS } from './database/redis';
+import { requireStores } from './database/store-check';
 import { WorkerModule } from './worker.module';
 
 /** Longest orderly end; what is cut off then is done again by the next worker. */
 const STOP_LIMIT_MS = 9_000;
-const REDIS_WAIT_MS = 5_000;
 
 async function start(): Promise<void> {
-  const app = await NestFactory.createApplicationContext(WorkerModule.with(readConfig(process.env)), { bufferLogs: false });
+  const config = readConfig(process.env);
+  await requireStores(config);
+  const app = await NestFactory.createApplicationContext(WorkerModule.with(config));
   const logger = new Logger('Worker');
-  await untilStoresAnswer(app.get(PrismaService), app.get<Redis>(REDIS));
   const worker = app.get(WorkerModule);
   worker.start();
   logger.log('The worker publishes changes and folds usage');
@@ -30,21 +28,6 @@ async function start(): Promise<void> {
     process.exit(0);
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop(signal).catch(fail));
-}
-
-/** A store that is not there at start is a mistake in the settings, and said in one line; later it is waited for. */
-async function untilStoresAnswer(prisma: PrismaService, redis: Redis): Promise<void> {
-  await prisma.$queryRaw`SELECT 1`.catch(() => {
-    throw new ConfigError('Postgres does not answer at DATABASE_URL. Start it, or correct DATABASE_URL.');
-  });
-  if (redis.status === 'ready') return;
-  await new Promise<void>((resolve, reject) => {
-    const timer = setTimeout(() => reject(new ConfigError('Redis does not answer at REDIS_URL. Start it, or correct REDIS_URL.')), REDIS_WAIT_MS);
-    redis.once('ready', () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }
 
 function fail(error: unknown): never {
