@@ -4,18 +4,20 @@ import type { CounterName } from './store';
 
 /** Longest user-supplied part of a key in bytes; longer ones are hashed. */
 const PART_MAX_BYTES = 96;
-/** Longest tail after the tenant's prefix, so that a key stays within 200 bytes (P06). */
+/** Longest tail after the tenant's prefix, and longest tag in its braces, so that a key stays within 200 bytes (P06). */
 const TAIL_MAX_BYTES = 120;
+const TAG_MAX_BYTES = 74;
 const SAFE = /^[a-z0-9._@-]*$/i;
 const LONE_SURROGATE = /\p{Surrogate}/u;
 
-const hashed = (text: string): string => `~${createHash('sha256').update(text).digest('hex').slice(0, 40)}`;
+// UTF-16 keeps lone surrogates apart, which UTF-8 would all turn into the same replacement character.
+const hashed = (text: string): string => `~${createHash('sha256').update(text, 'utf16le').digest('hex').slice(0, 40)}`;
 
 /** Encodes a part so that no two different parts, or lists of parts, meet in one key (C036). */
 const part = (text: string): string => {
   if (text.length <= PART_MAX_BYTES && SAFE.test(text)) return text;
-  // Lone surrogates would make encodeURIComponent throw; hashing takes any string.
-  const encoded = LONE_SURROGATE.test(text) ? hashed(text) : encodeURIComponent(text);
+  // Lone surrogates would make encodeURIComponent throw; hashing takes any string. Only a hash may begin with '~'.
+  const encoded = LONE_SURROGATE.test(text) ? hashed(text) : encodeURIComponent(text).replaceAll('~', '%7E');
   return encoded.length <= PART_MAX_BYTES ? encoded : hashed(text);
 };
 
@@ -25,7 +27,10 @@ const part = (text: string): string => {
  */
 const tagOf = (name: CounterName): string => {
   if (name.scope === 'global') return 'global';
-  return name.tenant === 'anonymous' ? `anonymous/${name.scope.replace(':', '.')}/${part(name.subject)}` : name.tenant;
+  if (name.tenant !== 'anonymous') return name.tenant;
+  const caller = `${name.scope.replace(':', '.')}/${part(name.subject)}`;
+  const tag = `anonymous/${caller}`;
+  return tag.length <= TAG_MAX_BYTES ? tag : `anonymous/${hashed(caller)}`;
 };
 
 /**

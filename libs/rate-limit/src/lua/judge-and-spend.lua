@@ -138,16 +138,18 @@ local function capacity_of(capacity, window_ms)
   return capacity
 end
 
--- Each judge answers retry_after_ms and puts the charge on the slot when it passes.
+-- Each judge answers retry_after_ms; for a charge that passes it notes the counter as it will be when the whole check passes. slot.claimed is
+-- what earlier charges of the check want on the same counter, whether they pass or not: a wait has to suit them all.
 local function judge_bucket(slot, limit, window_ms, capacity, cost, closed_ms)
   if limit == 0 or capacity == 0 then return closed_ms end
   if cost == 0 then return 0 end
   capacity = capacity_of(capacity, window_ms)
   if cost > capacity - slot.claimed then return -1 end
   local debt = debt_of(slot, limit)
-  local missing = cost * window_ms - (capacity * window_ms - debt)
+  local wanted = (slot.claimed + cost) * window_ms
+  local missing = wanted - (capacity * window_ms - debt)
   if missing > 0 then return ceil_divide(missing, limit) end
-  slot.amount, slot.at, slot.claimed = debt + cost * window_ms, now, slot.claimed + cost
+  slot.next_amount, slot.next_at = debt + wanted, now
   return 0
 end
 
@@ -156,8 +158,8 @@ local function judge_window(slot, limit, window_ms, alignment, cost, closed_ms)
   if cost == 0 then return 0 end
   if cost > limit - slot.claimed then return -1 end
   local count, start = window_of(slot, window_ms, alignment)
-  if cost > limit - count then return start + window_ms - now end
-  slot.amount, slot.at, slot.claimed = count + cost, start, slot.claimed + cost
+  if cost > limit - slot.claimed - count then return start + window_ms - now end
+  slot.next_amount, slot.next_at = count + slot.claimed + cost, start
   return 0
 end
 
@@ -168,11 +170,11 @@ local function judge_quota(slot, net, allowance, overage, period_end_ms, cost, c
   local period_left_ms = max(1, period_end_ms - now)
   if allowance > 0 and overage == 'r' and cost > 0 then
     if cost > allowance - slot.claimed then return -1, false end
-    if cost > allowance - used then return period_left_ms, false end
+    if cost > allowance - slot.claimed - used then return period_left_ms, false end
   end
-  if cost > MAX_EXACT - max(used, slot.amount) then return period_left_ms, false end
-  slot.amount, slot.claimed = slot.amount + cost, slot.claimed + cost
-  return 0, allowance > 0 and overage == 't' and max(cost, 1) > allowance - used
+  if cost > MAX_EXACT - max(used, slot.amount) - slot.claimed then return period_left_ms, false end
+  slot.next_amount, slot.next_at = slot.amount + slot.claimed + cost, 0
+  return 0, allowance > 0 and overage == 't' and max(cost, 1) > allowance - slot.claimed - used
 end
 
 -- Each report answers remaining, reset_after_ms, more_after_ms and the TTL that the counter needs, 0 when it is untouched.
@@ -252,7 +254,7 @@ end
 -- Charges of the check at hand, read once into columns that every check uses again.
 local kinds, slots_of, as, bs, cs, costs, nets_of, retries, ttls = {}, {}, {}, {}, {}, {}, {}, {}, {}
 
--- Reads and judges; answers whether all pass. Passing charges are on their slots, each slot's former state beside it.
+-- Reads and judges, and changes no slot but for its notes; answers whether all pass.
 local function judge(check, charges, closed_ms)
   local passes, is_past = true, false
   for i = 1, charges do
@@ -263,9 +265,7 @@ local function judge(check, charges, closed_ms)
     local slot, retry = nil, 0
     if kind ~= 'l' then
       slot = slot_of(key, kind == 'q')
-      if slot.check ~= check then
-        slot.check, slot.claimed, slot.was_amount, slot.was_at = check, 0, slot.amount, slot.at
-      end
+      if slot.check ~= check then slot.check, slot.claimed = check, 0 end
     end
     if kind == 'b' then
       b, c = tonumber(b), tonumber(c)
@@ -279,6 +279,7 @@ local function judge(check, charges, closed_ms)
       key_at = key_at + 1
       retry, is_past = judge_quota(slot, nets_of[i], a, b, c, cost, closed_ms)
     end
+    if slot then slot.claimed = slot.claimed + cost end
     if retry ~= 0 then passes = false end
     kinds[i], slots_of[i], as[i], bs[i], cs[i], costs[i], retries[i] = kind, slot, a, b, c, cost, retry
   end
@@ -305,10 +306,10 @@ end
 
 local function report(charges, passes, closed_ms)
   local answer = { passes and 1 or 0 }
-  if not passes then
+  if passes then
     for i = 1, charges do
       local slot = slots_of[i]
-      if slot then slot.amount, slot.at = slot.was_amount, slot.was_at end
+      if slot and costs[i] > 0 then slot.amount, slot.at = slot.next_amount, slot.next_at end
     end
   end
   for i = 1, charges do

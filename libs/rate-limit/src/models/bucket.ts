@@ -42,9 +42,10 @@ export const judgeBucket = (
   const asFound = state !== undefined && state.timeMs > nowMs && state.debt > 0 ? found : state;
   if (cost === 0) return { retryAfterMs: 0, state: asFound };
   if (cost > capacityOf(rule) - claimed) return { retryAfterMs: -1, state: asFound };
-  const missing = cost * rule.windowMs - roomOf(rule, found.debt);
+  const wanted = (claimed + cost) * rule.windowMs;
+  const missing = wanted - roomOf(rule, found.debt);
   if (missing > 0) return { retryAfterMs: ceilDivide(missing, rule.limit), state: asFound };
-  return { retryAfterMs: 0, state: { debt: found.debt + cost * rule.windowMs, timeMs: nowMs } };
+  return { retryAfterMs: 0, state: { debt: found.debt + wanted, timeMs: nowMs } };
 };
 
 export const bucketFigures = (

@@ -74,11 +74,9 @@ const draftOf = (book: CounterBook, drafts: Map<string, Draft>, { kind, counter 
 
 const judgeLine = (book: CounterBook, drafts: Map<string, Draft>, charge: Charge, around: Around): Line => {
   const draft = draftOf(book, drafts, charge);
-  const judgement = judgeCharge(book, charge, draft.state, { ...around, claimed: draft.claimed });
-  if (judgement.retryAfterMs === 0 && charge.cost > 0) {
-    draft.state = judgement.state;
-    draft.claimed += charge.cost;
-  }
+  const judgement = judgeCharge(book, charge, draft.found, { ...around, claimed: draft.claimed });
+  if (judgement.retryAfterMs === 0 && charge.cost > 0) draft.state = judgement.state;
+  draft.claimed += charge.cost;
   const line = { charge, draft, retryAfterMs: judgement.retryAfterMs };
   const lane = charge.kind === 'quota' && judgement.lane === true ? charge.lane : undefined;
   return lane === undefined ? line : { ...line, lane: judgeLine(book, drafts, lane, around) };

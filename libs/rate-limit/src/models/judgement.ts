@@ -5,7 +5,7 @@ export interface Circumstances {
   readonly nowMs: number;
   /** ms until the caller's segment ends: the wait that a limit of 0 advertises. */
   readonly segmentLeftMs: number;
-  /** Units that earlier charges of the same check already claimed on the same counter. */
+  /** Units that earlier charges of the same check want on the same counter, whether they pass or not: a wait has to suit them all. */
   readonly claimed: number;
 }
 
@@ -13,7 +13,7 @@ export interface Circumstances {
 export interface Judgement<State> {
   /** 0 passes, > 0 wait, -1 never. */
   readonly retryAfterMs: number;
-  /** The counter with the charge on it when it passes; else as found (undefined: there is none), re-based when the clock stepped back. */
+  /** The counter with the claimed units and the charge on it when it passes; else as found (undefined: there is none), re-based when the clock stepped back. */
   readonly state: State | undefined;
 }
 

@@ -47,12 +47,12 @@ export const judgeQuota = (
   const periodLeftMs = Math.max(1, periodLeftOf(rule, nowMs));
   if (allowance !== null && overage === 'reject' && cost > 0) {
     if (cost > allowance - claimed) return refuse(-1);
-    if (cost > allowance - used) return refuse(periodLeftMs);
+    if (cost > allowance - claimed - used) return refuse(periodLeftMs);
   }
   // C045: a count never passes 2^53-1, whatever the overage.
-  if (cost > MAX_EXACT - Math.max(used, count)) return refuse(periodLeftMs);
-  const isPast = allowance !== null && Math.max(cost, 1) > allowance - used;
-  return { retryAfterMs: 0, state: cost === 0 ? state : { count: count + cost }, lane: isPast && overage === 'throttle' };
+  if (cost > MAX_EXACT - Math.max(used, count) - claimed) return refuse(periodLeftMs);
+  const isPast = allowance !== null && Math.max(cost, 1) > allowance - claimed - used;
+  return { retryAfterMs: 0, state: cost === 0 ? state : { count: count + claimed + cost }, lane: isPast && overage === 'throttle' };
 };
 
 export const quotaFigures = (

@@ -33,8 +33,8 @@ export const judgeWindow = (
   const asFound = state !== undefined && state.startMs > found.startMs && state.count > 0 ? found : state;
   if (cost === 0) return { retryAfterMs: 0, state: asFound };
   if (cost > rule.limit - claimed) return { retryAfterMs: -1, state: asFound };
-  if (cost > rule.limit - found.count) return { retryAfterMs: found.startMs + rule.windowMs - nowMs, state: asFound };
-  return { retryAfterMs: 0, state: { count: found.count + cost, startMs: found.startMs } };
+  if (cost > rule.limit - claimed - found.count) return { retryAfterMs: found.startMs + rule.windowMs - nowMs, state: asFound };
+  return { retryAfterMs: 0, state: { count: found.count + claimed + cost, startMs: found.startMs } };
 };
 
 export const windowFigures = (
