@@ -1,0 +1,49 @@
+import { problemSchema, type ErrorCode, type FieldError } from '@quotaplane/contracts';
+
+/** What the control plane answered instead of a result, or `network` when it did not answer at all. */
+export class ApiProblem extends Error {
+  constructor(
+    readonly code: ErrorCode | 'network' | 'unreadable',
+    message: string,
+    /** HTTP status; 0 when there was no answer. */
+    readonly status: number,
+    /** For the operator to quote; null when no answer came. */
+    readonly requestId: string | null,
+    readonly errors: readonly FieldError[] = [],
+    /** Whole seconds to wait, from Retry-After. */
+    readonly retryAfterSeconds: number | null = null,
+    options?: { cause?: unknown },
+  ) {
+    super(message, options);
+    this.name = 'ApiProblem';
+  }
+}
+
+/** Reads a failed answer; one that is not problem+json still becomes an ApiProblem. */
+export async function toApiProblem(response: Response): Promise<ApiProblem> {
+  const requestIdHeader = response.headers.get('x-request-id');
+  const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN);
+  const seconds = Number.isFinite(retryAfter) ? retryAfter : null;
+  const parsed = problemSchema.safeParse(await response.json().catch(() => undefined));
+  if (parsed.success) {
+    const problem = parsed.data;
+    return new ApiProblem(problem.code, problem.detail || problem.title, response.status, problem.requestId, problem.errors, seconds);
+  }
+  return new ApiProblem('unreadable', `The server answered ${response.status} without an explanation.`, response.status, requestIdHeader, [], seconds);
+}
+
+/** What to do next, in one sentence. */
+export function nextStep(problem: ApiProblem): string {
+  switch (problem.code) {
+    case 'network': return 'Check your connection; what you typed is still here.';
+    case 'unauthenticated': return 'Sign in again.';
+    case 'forbidden': return 'Ask an admin for a role that may do this.';
+    case 'version_conflict': return 'Someone changed it meanwhile. Reload, compare, and try again.';
+    case 'invalid':
+    case 'malformed': return 'Correct the marked fields and try again.';
+    case 'in_use': return 'Move its users away first.';
+    case 'store_unavailable': return 'The store is coming back; try again in a few seconds.';
+    case 'sign_in_limited': return problem.retryAfterSeconds === null ? 'Wait a little.' : `Try again in ${problem.retryAfterSeconds} s.`;
+    default: return 'Try again; if it stays, quote the request id to whoever runs Quotaplane.';
+  }
+}

@@ -1,0 +1,28 @@
+import { useState, type ReactNode } from 'react';
+import { getRouteApi, Outlet, useNavigate } from '@tanstack/react-router';
+import { RaiseDialog } from '../features/overrides/components/raise-dialog';
+import { CommandPalette } from './command-palette';
+import { ShortcutHelp } from './shortcut-help';
+import { Sidebar } from './sidebar';
+import { useShortcuts } from './use-shortcuts';
+import classes from './shell.module.css';
+
+const route = getRouteApi('/console');
+
+/** Navigation, palette and shortcuts around the page; the raise dialog is open wherever the URL says so. */
+export function Shell(): ReactNode {
+  const { raise } = route.useSearch();
+  const navigate = useNavigate();
+  const [isHelpOpen, setHelpOpen] = useState(false);
+  useShortcuts({ onHelp: () => setHelpOpen(true) });
+  return (
+    <div className={classes.shell}>
+      <a href="#content" className={classes.skip}>Skip to the content</a>
+      <Sidebar onHelp={() => setHelpOpen(true)} />
+      <main id="content" className={classes.main} tabIndex={-1}><Outlet /></main>
+      <RaiseDialog tenant={raise} onClose={() => void navigate({ to: '.', search: (before) => ({ ...before, raise: undefined }), resetScroll: false })} />
+      <CommandPalette />
+      <ShortcutHelp isOpen={isHelpOpen} onClose={() => setHelpOpen(false)} />
+    </div>
+  );
+}

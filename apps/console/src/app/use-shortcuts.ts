@@ -1,0 +1,31 @@
+import { useEffect, useRef } from 'react';
+import { useNavigate } from '@tanstack/react-router';
+import { ALL_DESTINATIONS } from './navigation';
+
+/** How long `g` waits for its second key, in ms. */
+const CHORD_MS = 1200;
+
+/** `g t` and its like go to pages, `?` shows them all. Typing in a field or an open dialog is left alone. */
+export function useShortcuts({ onHelp }: { readonly onHelp: () => void }): void {
+  const navigate = useNavigate();
+  const chordAtMs = useRef(Number.NEGATIVE_INFINITY);
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent): void => {
+      if (event.ctrlKey || event.metaKey || event.altKey || isBusy(event.target)) return;
+      const isSecond = performance.now() - chordAtMs.current < CHORD_MS;
+      chordAtMs.current = event.key === 'g' && !isSecond ? performance.now() : Number.NEGATIVE_INFINITY;
+      if (event.key === '?') onHelp();
+      const destination = isSecond ? ALL_DESTINATIONS.find(({ key }) => key === event.key) : undefined;
+      if (!destination) return;
+      event.preventDefault();
+      void navigate({ to: destination.to });
+    };
+    window.addEventListener('keydown', onKeyDown);
+    return () => window.removeEventListener('keydown', onKeyDown);
+  }, [navigate, onHelp]);
+}
+
+function isBusy(target: EventTarget | null): boolean {
+  const isTyping = target instanceof HTMLElement && (target.isContentEditable || target.matches('input, textarea, select'));
+  return isTyping || document.querySelector('[role="dialog"][aria-modal="true"]') !== null;
+}

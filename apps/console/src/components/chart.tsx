@@ -1,0 +1,77 @@
+import { useEffect, useRef, type ReactNode } from 'react';
+import { useComputedColorScheme } from '@mantine/core';
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import { formatCount, formatShort } from '../format/number';
+import { formatClock, formatDay, formatInstant } from '../format/time';
+import classes from './chart.module.css';
+
+export interface ChartSeries {
+  readonly label: string;
+  /** CSS variable of its colour. */
+  readonly color: string;
+  readonly as: 'area' | 'bars' | 'line' | 'limit';
+  readonly values: readonly (number | null)[];
+}
+
+interface ChartProps {
+  /** What the chart shows, in words, for those who cannot see it. */
+  readonly label: string;
+  readonly atSeconds: readonly number[];
+  readonly series: readonly ChartSeries[];
+  /** Times are drawn in this zone. */
+  readonly zone: string;
+  readonly axis?: 'clock' | 'day';
+  readonly heightPx?: number;
+}
+
+/** A time series with its legend in words; series are told apart by shape and dash as well as colour. */
+export function Chart({ label, atSeconds, series, zone, axis = 'clock', heightPx = 190 }: ChartProps): ReactNode {
+  const host = useRef<HTMLDivElement>(null);
+  const scheme = useComputedColorScheme('light');
+  useEffect(() => {
+    const element = host.current;
+    if (!element) return undefined;
+    const plot = new uPlot(optionsOf(element, { series, zone, axis, heightPx }), [[...atSeconds], ...series.map(({ values }) => [...values])], element);
+    const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: heightPx }));
+    observer.observe(element);
+    return () => {
+      observer.disconnect();
+      plot.destroy();
+    };
+    // The scheme decides the colours, which uPlot reads once.
+  }, [atSeconds, series, zone, axis, heightPx, scheme]);
+  return <div ref={host} className={classes.chart} role="img" aria-label={label} />;
+}
+
+function optionsOf(element: HTMLElement, { series, zone, axis, heightPx }: Required<Pick<ChartProps, 'series' | 'zone' | 'axis' | 'heightPx'>>): uPlot.Options {
+  const style = getComputedStyle(element);
+  const color = (name: string): string => style.getPropertyValue(name).trim();
+  const font = `11px ${style.fontFamily}`;
+  const grid = { stroke: color('--qp-line'), width: 1 };
+  return {
+    width: element.clientWidth,
+    height: heightPx,
+    padding: [12, 8, 0, 0],
+    cursor: { points: { size: 6 }, y: false, drag: { x: false, y: false } },
+    tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), zone),
+    scales: { y: { range: (_plot, _min, max) => [0, Math.max(1, max * 1.08)] } },
+    axes: [
+      { stroke: color('--qp-muted'), font, grid: { show: false }, ticks: { show: false }, values: (_plot, splits) => splits.map((seconds) => (axis === 'day' ? formatDay(seconds * 1000, zone).replace(/ \d{4}$/, '') : formatClock(seconds * 1000, zone).slice(0, 5))), space: 70 },
+      { stroke: color('--qp-muted'), font, grid, ticks: { show: false }, size: 52, values: (_plot, splits) => splits.map((value) => (Number.isInteger(value) ? formatShort(value) : '')) },
+    ],
+    series: [
+      { label: 'Time', value: (_plot, seconds) => (seconds === null ? '–' : formatInstant(seconds * 1000, zone)) },
+      ...series.map((each): uPlot.Series => ({
+        label: each.label,
+        stroke: color(each.color),
+        width: each.as === 'bars' ? 0 : 1.6,
+        dash: each.as === 'limit' ? [5, 4] : undefined,
+        fill: each.as === 'area' ? `${color(each.color)}22` : each.as === 'bars' ? color(each.color) : undefined,
+        points: { show: false },
+        paths: each.as === 'bars' ? uPlot.paths.bars?.({ size: [0.7, 14], align: 0 }) : undefined,
+        value: (_plot, value) => (value === null ? '–' : formatCount(Math.round(value))),
+      })),
+    ],
+  };
+}

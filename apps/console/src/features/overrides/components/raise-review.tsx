@@ -1,0 +1,77 @@
+import { useEffect, useRef, type KeyboardEvent, type ReactNode } from 'react';
+import { Button, Kbd } from '@mantine/core';
+import { IconArrowRight } from '@tabler/icons-react';
+import type { OverrideCreate, TenantPolicy } from '@quotaplane/contracts';
+import { Facts } from '../../../components/page';
+import { Time } from '../../../components/figures';
+import layout from '../../../components/layout.module.css';
+import { ProblemNotice } from '../../../components/notices';
+import { formatCount, formatRate } from '../../../format/number';
+import type { Proposal } from './raise-values';
+import classes from './raise.module.css';
+
+interface RaiseReviewProps {
+  readonly override: OverrideCreate;
+  readonly proposals: readonly Proposal[];
+  readonly policy: TenantPolicy;
+  readonly isSaving: boolean;
+  readonly problem: unknown;
+  readonly onBack: () => void;
+  readonly onApply: () => void;
+}
+
+/** Second step: what will be so, in full. Enter does not apply it, for a finger may still rest on it from the form. */
+export function RaiseReview({ override, proposals, policy, isSaving, problem, onBack, onApply }: RaiseReviewProps): ReactNode {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => heading.current?.focus(), []);
+  const onKeyDown = (event: KeyboardEvent): void => {
+    if (event.key !== 'Enter') return;
+    const isDeliberate = event.ctrlKey || event.metaKey;
+    const isOnBack = event.target instanceof HTMLElement && event.target.dataset['step'] === 'back';
+    if (isOnBack) return;
+    event.preventDefault();
+    if (isDeliberate && !event.repeat && !isSaving) onApply();
+  };
+  return (
+    <div className={classes.form} onKeyDown={onKeyDown}>
+      <h3 ref={heading} tabIndex={-1} className={classes.reviewTitle}>Review: {override.tenant} will get</h3>
+      <ul className={classes.proposals}>
+        {proposals.map((proposal) => (
+          <li key={`${proposal.kind} ${proposal.name}`}>
+            <span className={classes.proposalName}>{nameOf(proposal)}</span>
+            <span className={classes.was}>{show(proposal, proposal.current)}</span>
+            <IconArrowRight size={15} aria-label="becomes" />
+            <strong>{override.mode === 'at-least' ? 'at least ' : ''}{show(proposal, proposal.proposed)}</strong>
+          </li>
+        ))}
+      </ul>
+      <Facts items={[
+        ['Starts', override.from === undefined ? 'now' : <Time key="from" at={override.from} zone={policy.timezone} />],
+        ['Ends by itself', override.until === undefined ? 'never, until reverted' : <Time key="until" at={override.until} zone={policy.timezone} />],
+        ['Mode', override.mode],
+        ['Ticket', override.ticket ?? 'none'],
+        ['Reason', override.reason],
+      ]} />
+      {problem ? <ProblemNotice error={problem} /> : null}
+      <div className={classes.foot}>
+        <Button variant="default" onClick={onBack} disabled={isSaving} data-step="back">Back</Button>
+        <span className={layout.spring} />
+        <span className={classes.hint}><Kbd size="xs">Ctrl</Kbd> <Kbd size="xs">Enter</Kbd> applies</span>
+        <Button onClick={onApply} loading={isSaving}>Apply to {override.tenant}</Button>
+      </div>
+    </div>
+  );
+}
+
+function nameOf({ kind, name }: Proposal): string {
+  switch (kind) {
+    case 'limit': return `${name} limit`;
+    case 'burst': return `${name} burst`;
+    case 'allowance': return `${name} per month`;
+    case 'concurrency': return 'in flight';
+  }
+}
+
+function show({ kind, windowMs }: Proposal, units: number | null): string {
+  return kind === 'limit' && windowMs !== null ? formatRate(units, windowMs) : formatCount(units);
+}
