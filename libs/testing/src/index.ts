@@ -1,4 +1,4 @@
-export { freePort } from '../../../tools/stores/index.mjs';
+export { freePort, startWatchdog } from '../../../tools/stores/index.mjs';
 export { FaultProxy, type Fault } from './fault-proxy';
 export { startPostgres, type TestPostgres, type TestPostgresOptions } from './postgres';
 export { startRedis, type TestRedis, type TestRedisOptions } from './redis';
