@@ -32,6 +32,7 @@ export class BoundedMap<Value> {
     const slot = this.slots.get(key);
     if (slot !== undefined) {
       slot.value = value;
+      slot.isUsed = true;
       return;
     }
     if (this.slots.size >= this.maxEntries) this.evictOne();

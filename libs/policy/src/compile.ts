@@ -1,16 +1,24 @@
-import type { CompiledLimit, CompiledQuota, Limit, Policy, Quota, Segment } from '@quotaplane/contracts';
+import type { CompiledLimit, CompiledPeriod, CompiledQuota, Limit, Policy, Quota, Segment } from '@quotaplane/contracts';
 import { effectiveLimit, effectiveNumber, own } from './effective-number';
 import { overridesAt, tierAt, versionAt } from './in-force';
-import type { OverrideSource, PolicySource } from './source';
+import type { OverrideSource, PolicySource, TierSpan, VersionSource } from './source';
 import { PolicySourceError } from './store-errors';
 
-type Stretch = Omit<Segment, 'fromMs' | 'untilMs'>;
+/** What a segment says apart from its time. */
+type Rules = Omit<Segment, 'fromMs' | 'untilMs' | 'period'>;
+
+/** What rules are made from; the same inputs give the same rules, so that a year of equal months is worked out once. */
+interface Inputs {
+  readonly tier: TierSpan;
+  readonly version: VersionSource | undefined;
+  readonly overrides: readonly OverrideSource[];
+}
 
 /**
  * The tenant's timeline (M2): contiguous segments, sorted, from the first period's start to the last period's end, neighbours never equal.
  * A boundary is whatever changes by itself: an override's start or end, a tier change, a version coming into force, a period's end.
  * A tier without a version in force gives a segment without limits, version 0 (the API refuses to assign such a tier). Pure.
- * @throws {PolicySourceError} without a tier or a period
+ * @throws {PolicySourceError} without a tier or a period, or where the periods leave a hole
  */
 export function compile(source: PolicySource): Policy {
   const first = source.periods[0];
@@ -19,16 +27,17 @@ export function compile(source: PolicySource): Policy {
 
   const bounds = boundariesOf(source).filter((atMs) => atMs > first.startMs && atMs < last.endMs);
   const segments: Segment[] = [];
-  let previous = '';
-  const starts = [first.startMs, ...bounds];
-  starts.forEach((fromMs, index) => {
-    const untilMs = starts[index + 1] ?? last.endMs;
-    const stretch = stretchAt(source, fromMs);
-    const text = JSON.stringify(stretch);
-    const before = segments.at(-1);
-    if (before !== undefined && text === previous) segments[segments.length - 1] = { ...before, untilMs };
-    else segments.push({ fromMs, untilMs, ...stretch });
-    previous = text;
+  let before: { readonly inputs: Inputs; readonly rules: Rules; readonly text: string } | undefined;
+  [first.startMs, ...bounds].forEach((fromMs, index) => {
+    const untilMs = bounds[index] ?? last.endMs;
+    const period = periodAt(source, fromMs);
+    const inputs = inputsAt(source, fromMs);
+    const rules = before !== undefined && areSame(before.inputs, inputs) ? before.rules : rulesOf(inputs);
+    const text = before !== undefined && rules === before.rules ? before.text : JSON.stringify(rules);
+    const neighbour = segments.at(-1);
+    if (neighbour !== undefined && neighbour.period.startMs === period.startMs && text === before?.text) neighbour.untilMs = untilMs;
+    else segments.push({ fromMs, untilMs, ...rules, period });
+    before = { inputs, rules, text };
   });
   return { v: 1, tenant: source.tenant, revision: source.revision, status: source.status, segments };
 }
@@ -43,15 +52,25 @@ function boundariesOf(source: PolicySource): number[] {
   return [...new Set(instants.filter((atMs) => atMs !== null))].sort((left, right) => left - right);
 }
 
-function stretchAt(source: PolicySource, atMs: number): Stretch {
-  const tier = tierAt(source.tiers, atMs);
-  if (tier === undefined) throw new PolicySourceError(`Tenant ${source.tenant} has no tier`);
+function periodAt(source: PolicySource, atMs: number): CompiledPeriod {
   const period = source.periods.find(({ startMs, endMs }) => startMs <= atMs && atMs < endMs);
   if (period === undefined) throw new PolicySourceError(`The periods of tenant ${source.tenant} leave a hole at ${new Date(atMs).toISOString()}`);
+  return { id: period.id, startMs: period.startMs, endMs: period.endMs };
+}
 
-  const version = versionAt(tier, atMs);
+function inputsAt(source: PolicySource, atMs: number): Inputs {
+  const tier = tierAt(source.tiers, atMs);
+  if (tier === undefined) throw new PolicySourceError(`Tenant ${source.tenant} has no tier`);
+  return { tier, version: versionAt(tier, atMs), overrides: overridesAt(source.overrides, atMs) };
+}
+
+function areSame(left: Inputs, right: Inputs): boolean {
+  return left.tier === right.tier && left.version === right.version && left.overrides.length === right.overrides.length
+    && left.overrides.every((override, index) => override === right.overrides[index]);
+}
+
+function rulesOf({ tier, version, overrides }: Inputs): Rules {
   const tierSource = version === undefined ? 'default' : `tier:${tier.slug}@${version.number}`;
-  const overrides = overridesAt(source.overrides, atMs);
   const concurrency = effectiveNumber({ value: version?.content.concurrency ?? null, source: tierSource }, overrides, ({ set }) => set.concurrency);
   return {
     tier: tier.slug,
@@ -61,7 +80,6 @@ function stretchAt(source: PolicySource, atMs: number): Stretch {
     limits: (version?.content.limits ?? []).map((limit) => compileLimit(limit, tierSource, overrides)),
     concurrency: { limit: concurrency.value, source: concurrency.source },
     quotas: (version?.content.quotas ?? []).map((quota) => compileQuota(quota, tierSource, overrides)),
-    period: { id: period.id, startMs: period.startMs, endMs: period.endMs },
     part: 1,
   };
 }

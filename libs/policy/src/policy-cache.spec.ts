@@ -1,4 +1,4 @@
-import { redisKeys } from '@quotaplane/contracts';
+import { redisKeys, type Segment } from '@quotaplane/contracts';
 import { FaultProxy, startRedis, type TestRedis } from '@quotaplane/testing';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -147,4 +147,18 @@ it('keeps the tenants in use when it is full', () => {
   small.accept('d', unknown);
   expect(['a', 'b', 'c', 'd'].map((tenant) => small.get(tenant) !== undefined)).toEqual([true, false, true, true]);
   expect(small.size).toBe(3);
+});
+
+// A segment shared by two tenants would mix up what the guard hangs on it: its journal cells, and with them the bill.
+it('keeps limits that tenants have in common once, but gives each tenant its own segments', () => {
+  const segmentOf = (tenant: string, limit?: number): Segment | undefined => {
+    cache.accept(tenant, { head: '1.1', policy: JSON.stringify(specPolicy(tenant, 1, limit)) });
+    const cached = cache.get(tenant);
+    return cached?.kind === 'policy' ? cached.policy.segments[0] : undefined;
+  };
+  const [hobby, acme] = [segmentOf('hobby'), segmentOf('acme')];
+  expect(hobby).toEqual(acme);
+  expect(hobby).not.toBe(acme);
+  expect(hobby?.limits).toBe(acme?.limits);
+  expect(segmentOf('globex', 5)?.limits[0]?.limit).toBe(5);
 });

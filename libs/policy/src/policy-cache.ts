@@ -5,6 +5,7 @@ import { CoalescedLoads } from './coalesced-loads';
 import { within } from './deadline';
 import { reaches } from './head-order';
 import { parseJson } from './parse-json';
+import { SegmentSharing } from './segment-sharing';
 import type { OnStoreError } from './store-errors';
 
 /** What a stale answer of the check brings (M1); `subjects` are overrides of single subjects, not used by this release. */
@@ -45,6 +46,7 @@ type Entry = CachedPolicy & { isStale: boolean; staleHead: string };
  */
 export class PolicyCache {
   private readonly entries: BoundedMap<Entry>;
+  private readonly sharing = new SegmentSharing();
   private readonly loads = new CoalescedLoads<LoadAnswer>();
 
   constructor(private readonly options: PolicyCacheOptions) {
@@ -71,7 +73,7 @@ export class PolicyCache {
     const named = parseHead(answer.head);
     if (named === null || answer.policy === null) return 'lost';
     if (before?.kind === 'policy' && !reaches(answer.head, before.head)) return 'lost';
-    const policy = before?.kind === 'policy' && before.head === answer.head ? before.policy : parsePolicy(answer.policy);
+    const policy = before?.kind === 'policy' && before.head === answer.head ? before.policy : this.parse(answer.policy);
     // Head and policy are written in one script: a pair that does not match is damage, not a version.
     if (policy === null || policy.tenant !== tenant || policy.revision !== named.revision) return 'lost';
     const staleHead = before?.isStale === true && before.staleHead !== '' && !reaches(answer.head, before.staleHead) ? before.staleHead : '';
@@ -108,6 +110,12 @@ export class PolicyCache {
     for (const entry of this.entries.values()) entry.isStale = true;
   }
 
+  /** Null for anything that is not a policy in this release's format. */
+  private parse(text: string): Policy | null {
+    const policy = parseJson(policySchema, text);
+    return policy === null ? null : { ...policy, segments: this.sharing.share(policy.segments) };
+  }
+
   private async read(tenant: string): Promise<LoadAnswer> {
     try {
       const reply = this.options.redis.mget(redisKeys.head(tenant), redisKeys.policy(tenant));
@@ -130,8 +138,3 @@ const LOAD_PATIENCE_MS = 1_000;
 
 /** A deleted or unknown tenant is a newer word than any revision. */
 const serves = (head: string, wanted: string): boolean => parseHead(head) === null || reaches(head, wanted);
-
-/** Null for anything that is not a policy in this release's format. */
-function parsePolicy(text: string): Policy | null {
-  return parseJson(policySchema, text);
-}
