@@ -70,7 +70,12 @@ export const overage = z.enum(['reject', 'throttle', 'bill']);
 export type Overage = z.infer<typeof overage>;
 
 /** The slower lane of `overage: throttle`: `limit` units per `windowMs`, a bucket without extra burst. */
-export const throttleSchema = z.strictObject({ limit: z.int().min(1).max(MAX_EXACT), windowMs });
+export const throttleSchema = z
+  .strictObject({ limit: z.int().min(1).max(MAX_EXACT), windowMs })
+  // M4, as for every bucket.
+  .refine((lane) => BigInt(lane.limit) * BigInt(lane.windowMs) <= BigInt(MAX_EXACT), {
+    path: ['limit'], message: 'limit x windowMs must not pass 2^53-1; use a shorter window or a smaller limit',
+  });
 
 /** Monthly allowance of one meter; `alertAt` in percent of the allowance. */
 export const quotaSchema = z
