@@ -1,5 +1,5 @@
 /** When a counter may be dropped, at the earliest. */
-interface Expiry {
+export interface Expiry {
   readonly atMs: number;
   readonly counter: string;
 }

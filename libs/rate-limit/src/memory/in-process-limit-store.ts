@@ -1,10 +1,10 @@
-import { admittedNothing } from './full-memory';
 import { atNoCost } from '../at-no-cost';
 import { asBucket, asQuota, asWindow, judgeCheck, lengthenedTo, type CheckJudgement, type CounterBook, type CounterState } from '../models/judge-check';
 import { refundCharge } from '../models/refund-charge';
 import type { AdmittedCharge, Check, LimitStore, Verdict } from '../store';
 import { requireValidCharges, requireValidRefund } from '../valid-charges';
-import { ExpiryQueue } from './expiry-queue';
+import { ExpiryQueue, type Expiry } from './expiry-queue';
+import { admittedNothing } from './full-memory';
 
 export interface InProcessLimitStoreOptions {
   /** Most counters kept; a new one past it is denied. */
@@ -70,7 +70,7 @@ export class InProcessLimitStore implements LimitStore {
     const judgement = judgeCheck(this.book, check, nowMs);
     const added = [...judgement.changes.keys()].filter((counter) => !this.counters.has(counter));
     if (added.length > 0 && !this.makeRoom(added.length, nowMs)) {
-      const roomAfterMs = Math.max(1, (this.expiries.first?.atMs ?? nowMs) - nowMs);
+      const roomAfterMs = Math.max(1, (this.firstExpiry()?.atMs ?? nowMs) - nowMs);
       const { states } = judgeCheck(this.book, atNoCost(check), nowMs);
       return { status: 'denied', nowMs, states: admittedNothing(check, states, new Set(added), roomAfterMs) };
     }
@@ -97,14 +97,23 @@ export class InProcessLimitStore implements LimitStore {
   /** Drops expired counters until `wanted` more fit. */
   private makeRoom(wanted: number, nowMs: number): boolean {
     while (this.counters.size + wanted > this.options.maxCounters) {
-      const first = this.expiries.first;
+      const first = this.firstExpiry();
       if (first === undefined || first.atMs > nowMs) return false;
       this.expiries.pop();
-      const expiresAtMs = this.counters.get(first.counter)?.expiresAtMs ?? nowMs;
-      if (expiresAtMs > nowMs) this.expiries.push({ atMs: expiresAtMs, counter: first.counter });
-      else this.counters.delete(first.counter);
+      this.counters.delete(first.counter);
     }
     return true;
+  }
+
+  /** The earliest expiry, after those of counters that live longer by now have been queued anew. */
+  private firstExpiry(): Expiry | undefined {
+    for (let first = this.expiries.first; first !== undefined; first = this.expiries.first) {
+      const expiresAtMs = this.counters.get(first.counter)?.expiresAtMs ?? first.atMs;
+      if (expiresAtMs <= first.atMs) return first;
+      this.expiries.pop();
+      this.expiries.push({ atMs: expiresAtMs, counter: first.counter });
+    }
+    return undefined;
   }
 }
 
