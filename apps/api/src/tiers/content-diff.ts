@@ -1,4 +1,5 @@
 import type { FieldChange, TierContent } from '@quotaplane/contracts';
+import { canonicalJson } from '../http/canonical-json';
 
 type Json = NonNullable<FieldChange['before']>;
 
@@ -27,12 +28,12 @@ function plain(value: object): Json {
 
 function compare(path: string, before: Json | undefined, after: Json | undefined, changes: FieldChange[]): void {
   if (isObject(before) && isObject(after)) {
-    for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
+    for (const name of [...new Set([...Object.keys(before), ...Object.keys(after)])].sort()) {
       compare(`${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`, before[name], after[name], changes);
     }
     return;
   }
-  if (JSON.stringify(before) === JSON.stringify(after)) return;
+  if (canonicalJson(before) === canonicalJson(after)) return;
   changes.push({ path, ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) });
 }
 
