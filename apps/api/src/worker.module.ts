@@ -1,9 +1,12 @@
+import { getQueueToken } from '@nestjs/bullmq';
 import { Inject, Module, type DynamicModule } from '@nestjs/common';
+import type { Queue } from 'bullmq';
 import type { AppConfig } from './config/app-config';
 import { ConfigModule } from './config/config.module';
 import { DatabaseModule } from './database/database.module';
 import { ChangesProcessor } from './outbox/changes.processor';
 import { OutboxModule } from './outbox/outbox.module';
+import { CHANGES_QUEUE } from './outbox/queue-names';
 import { WorkerQueuesModule } from './outbox/queues.module';
 import { StoreWatch } from './outbox/store-watch';
 import { SweepSchedule } from './outbox/sweep-schedule';
@@ -20,6 +23,7 @@ export class WorkerModule {
     @Inject(StoreWatch) private readonly storeWatch: StoreWatch,
     @Inject(ChangesProcessor) private readonly changes: ChangesProcessor,
     @Inject(SweepsProcessor) private readonly sweeps: SweepsProcessor,
+    @Inject(getQueueToken(CHANGES_QUEUE)) private readonly changesQueue: Queue,
   ) {}
 
   static with(config: AppConfig): DynamicModule {
@@ -33,7 +37,8 @@ export class WorkerModule {
   start(): void {
     this.wanted.start();
     this.storeWatch.start();
-    // A processor's connection reports here as well as in its retries; without a listener it would end the process.
+    // A connection that is retried reports here too; without a listener each attempt would be printed. The watch says it once.
+    this.changesQueue.on('error', () => undefined);
     for (const { worker } of [this.changes, this.sweeps]) worker.on('error', () => undefined);
   }
 

@@ -31,9 +31,7 @@ export class ChangeRelay {
   /** Publishes all that waits. Calls during a run join it, and it looks once more before it ends. */
   drain(): Promise<void> {
     this.isPokedAgain = true;
-    this.running ??= this.run().finally(() => {
-      this.running = undefined;
-    });
+    this.running ??= this.run();
     return this.running;
   }
 
@@ -43,9 +41,14 @@ export class ChangeRelay {
   }
 
   private async run(): Promise<void> {
-    while (this.isPokedAgain) {
-      this.isPokedAgain = false;
-      while ((await this.relayBatch()) === CLAIM_LIMIT);
+    try {
+      while (this.isPokedAgain) {
+        this.isPokedAgain = false;
+        while ((await this.relayBatch()) === CLAIM_LIMIT);
+      }
+    } finally {
+      // In the same turn as the last look at the flag, or a poke in between would join a run that is over.
+      this.running = undefined;
     }
   }
 

@@ -1,15 +1,17 @@
 import { hashSecret } from '@quotaplane/guard';
-import type { ChangesService } from '../audit/changes.service';
 import type { ChangeTopic } from '../audit/change-topic';
-import { PLATFORM_CHAIN } from '../audit/changes.service';
+import { PLATFORM_CHAIN, type ChangesService } from '../audit/changes.service';
 import type { Clock } from '../config/clock';
 import type { PrismaService, Tx } from '../database/prisma.service';
 import { SYSTEM_CALLER } from '../http/caller';
 import { demoHistory } from './demo-history';
 import { DEMO_KEYS, DEMO_TENANTS } from './demo-tenants';
 import { DEMO_TIERS, ENDPOINT_CLASSES, FALLBACK_TIER, PLATFORM_TIERS, RESERVED_TENANT_ROWS, type SeedTier } from './platform-data';
+import { insertTraffic } from './seed-sql';
 
 const REASON = 'First start';
+/** Transactions beside each other; fewer than the pool has connections. */
+const AT_ONCE = 6;
 const DEMO_AGE_MS = 130 * 86_400_000;
 
 interface NewTenant {
@@ -40,21 +42,19 @@ export class Seeder {
     made += await this.classes();
     made += await this.settings();
     const now = new Date(this.clock.now());
-    for (const row of RESERVED_TENANT_ROWS) made += await this.tenant({ ...row, isReserved: true, createdAt: now });
+    made += await this.tenants(RESERVED_TENANT_ROWS.map((row) => ({ ...row, isReserved: true, createdAt: now })));
     return withDemo ? made + (await this.demo(now)) : made;
   }
 
   private async demo(now: Date): Promise<number> {
-    let made = 0;
-    for (const tenant of DEMO_TENANTS) {
-      made += await this.tenant({ ...tenant, createdAt: new Date(now.getTime() - DEMO_AGE_MS) });
-    }
+    let made = await this.tenants(DEMO_TENANTS.map((tenant) => ({ ...tenant, createdAt: new Date(now.getTime() - DEMO_AGE_MS) })));
     for (const key of DEMO_KEYS) made += await this.demoKey(key);
-    const history = demoHistory(now.getTime());
+    if (made === 0) return 0;
     // Keyed rows of the ledger and of charts; no policy depends on them.
+    const history = demoHistory(now.getTime());
     await this.prisma.usagePeriod.createMany({ data: history.periods, skipDuplicates: true });
     await this.prisma.usageJournal.createMany({ data: history.journals, skipDuplicates: true });
-    if (made > 0) await this.prisma.trafficMinute.createMany({ data: history.traffic, skipDuplicates: true });
+    await insertTraffic(this.prisma, history.traffic);
     return made;
   }
 
@@ -88,8 +88,17 @@ export class Seeder {
     });
   }
 
+  /** Several at a time: each is a transaction on a chain of its own. */
+  private async tenants(wanted: readonly NewTenant[]): Promise<number> {
+    const known = new Set((await this.prisma.tenant.findMany({ where: { slug: { in: wanted.map(({ slug }) => slug) } }, select: { slug: true } })).map(({ slug }) => slug));
+    const missing = wanted.filter(({ slug }) => !known.has(slug));
+    for (let from = 0; from < missing.length; from += AT_ONCE) {
+      await Promise.all(missing.slice(from, from + AT_ONCE).map((tenant) => this.tenant(tenant)));
+    }
+    return missing.length;
+  }
+
   private async tenant({ slug, name, tier, timezone = 'UTC', anchorDay = 1, isReserved = false, createdAt }: NewTenant): Promise<number> {
-    if (await this.prisma.tenant.findUnique({ where: { slug }, select: { id: true } })) return 0;
     const after = { slug, name, tier, timezone, anchorDay, status: 'active' };
     return this.change([slug], 'tenant.create', { type: 'tenant', id: slug }, slug, [{ kind: 'tenant', slug }], after, async (tx) => {
       const { id: tierId } = await tx.tier.findUniqueOrThrow({ where: { slug: tier }, select: { id: true } });
