@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 import { APP_FILTER, APP_INTERCEPTOR } from '@nestjs/core';
+import { Retention } from '../database/retention';
 import { AnswerInterceptor } from './answer.interceptor';
 import { DocsController } from './docs.controller';
 import { IdempotencyKeys } from './idempotency';
@@ -11,6 +12,7 @@ import { ProblemFilter } from './problem.filter';
   controllers: [DocsController],
   providers: [
     IdempotencyKeys,
+    Retention,
     { provide: APP_FILTER, useClass: ProblemFilter },
     // First = outermost: a replay gets its ETag too.
     { provide: APP_INTERCEPTOR, useClass: AnswerInterceptor },

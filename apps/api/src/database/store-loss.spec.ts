@@ -1,0 +1,123 @@
+import { freePort, startPostgres, startRedis, TestClock, FaultProxy, type TestPostgres, type TestRedis } from '@quotaplane/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ConfigError, readConfig } from '../config/app-config';
+import { startSpecApp, type SpecAnswer, type SpecApp } from '../http/spec-app';
+import { PrismaService } from './prisma.service';
+import { Retention, RETENTION_MS } from './retention';
+import { requireStores } from './store-check';
+
+let postgres: TestPostgres;
+let redis: TestRedis;
+beforeAll(async () => {
+  [postgres, redis] = await Promise.all([startPostgres(), startRedis()]);
+});
+afterAll(() => Promise.all([postgres?.stop(), redis?.stop()]));
+
+async function withApp<T>(env: Record<string, string>, work: (api: SpecApp) => Promise<T>, databaseUrl = postgres.url): Promise<T> {
+  const api = await startSpecApp({ databaseUrl, redisUrl: redis.url }, { env });
+  api.app.useLogger(false);
+  try {
+    return await work(api);
+  } finally {
+    await api.stop();
+  }
+}
+
+const timed = async (work: Promise<SpecAnswer>): Promise<SpecAnswer & { tookMs: number }> => {
+  const startedAt = performance.now();
+  return { ...(await work), tookMs: performance.now() - startedAt };
+};
+
+describe('stores that cannot serve', () => {
+  // Mutation: leave connectionTimeoutMillis out and the calls hang behind the two held connections.
+  it('C076 answers 503 within 2 s while the pool is used up, and is healthy afterwards', async () => {
+    await withApp({ QUOTAPLANE_DB_POOL: '2', QUOTAPLANE_DB_ACQUIRE_MS: '800' }, async (api) => {
+      const prisma = api.app.get(PrismaService);
+      const held = [1, 2].map(() => prisma.transaction((tx) => tx.$queryRaw`SELECT pg_sleep(2.5)::text`));
+      const answers = await Promise.all(Array.from({ length: 100 }, (_, index) => timed(api.call('POST', '/v1/endpoint-classes', { body: { slug: `pool-${index}` } }))));
+      for (const answer of answers) expect(answer).toMatchObject({ status: 503, body: { code: 'store_unavailable' }, headers: { 'retry-after': '1' } });
+      // The bound is 2 s; a busy machine may add to a timer, never double it.
+      expect(Math.max(...answers.map(({ tookMs }) => tookMs))).toBeLessThan(2_000);
+      await Promise.all(held);
+      expect((await api.call('POST', '/v1/endpoint-classes', { body: { slug: 'pool-after' } })).status).toBe(201);
+    });
+  });
+
+  it('C076 gives each of 100 parallel writes over a pool of 2 its answer: made or 503, and no row without 201', async () => {
+    await withApp({ QUOTAPLANE_DB_POOL: '2', QUOTAPLANE_DB_ACQUIRE_MS: '800' }, async (api) => {
+      const answers = await Promise.all(Array.from({ length: 100 }, (_, index) => api.call('POST', '/v1/endpoint-classes', { body: { slug: `burst-${index}` } })));
+      const made = answers.filter(({ status }) => status === 201);
+      expect(made.length + answers.filter(({ status }) => status === 503).length).toBe(100);
+      expect(await api.app.get(PrismaService).endpointClass.count({ where: { slug: { startsWith: 'burst-' } } })).toBe(made.length);
+    });
+  });
+
+  it('answers 503 when Postgres is cut off, and serves again when it is back', async () => {
+    const proxy = await FaultProxy.start(postgres.url);
+    await withApp({ QUOTAPLANE_DB_ACQUIRE_MS: '800' }, async (api) => {
+      expect((await api.call('GET', '/v1/tiers')).status).toBe(200);
+      proxy.set({ kind: 'reset' });
+      proxy.resetConnections();
+      expect(await api.call('GET', '/v1/tiers')).toMatchObject({ status: 503, body: { code: 'store_unavailable' } });
+      expect(await api.call('GET', '/health/ready', { token: null })).toMatchObject({ status: 503, body: { checks: { postgres: 'failed', redis: 'ok' } } });
+      proxy.set({ kind: 'none' });
+      await expect.poll(() => api.call('GET', '/v1/tiers').then(({ status }) => status)).toBe(200);
+    }, proxy.url);
+    await proxy.stop();
+  });
+
+  it('changes things while Redis is away: the outbox row keeps them', async () => {
+    const lost = await startRedis();
+    const api = await startSpecApp({ databaseUrl: postgres.url, redisUrl: lost.url });
+    api.app.useLogger(false);
+    await lost.kill();
+    const { status, body } = await api.call('POST', '/v1/endpoint-classes', { body: { slug: 'without-redis' } });
+    expect(status).toBe(201);
+    expect(await api.app.get(PrismaService).change.count({ where: { id: body.changeId ?? '', publishedAt: null } })).toBe(1);
+    expect(await api.call('GET', '/health/ready', { token: null })).toMatchObject({ status: 503, body: { checks: { postgres: 'ok', redis: 'failed' } } });
+    await api.stop();
+    await lost.stop();
+  });
+});
+
+describe('settings that cannot be used', () => {
+  it.each([
+    [{}, 'DATABASE_URL is not set; REDIS_URL is not set'],
+    [{ DATABASE_URL: 'mysql://x', REDIS_URL: 'redis://x' }, 'DATABASE_URL must be a URL such as'],
+    [{ DATABASE_URL: 'postgres://x/y', REDIS_URL: 'redis://x', PORT: '70000' }, 'PORT'],
+  ])('names what is wrong with %j in one line', (env, words) => {
+    expect(() => readConfig(env)).toThrow(ConfigError);
+    expect(() => readConfig(env)).toThrow(words);
+    expect(() => readConfig(env)).not.toThrow('\n');
+  });
+
+  it('says in one line which store does not answer, without a password', async () => {
+    const port = await freePort();
+    const databaseUrl = `postgresql://quota:secret@127.0.0.1:${port}/x`;
+    const refused = await requireStores({ databaseUrl, redisUrl: redis.url }).then(() => undefined, (error: unknown) => error);
+    expect(refused).toBeInstanceOf(ConfigError);
+    expect(String(refused)).toMatch(/Postgres at 127\.0\.0\.1:\d+\/x .*correct DATABASE_URL\.$/);
+    expect(String(refused)).not.toContain('secret');
+    await expect(requireStores({ databaseUrl: postgres.url, redisUrl: `redis://:secret@127.0.0.1:${port}` })).rejects.toThrow(/^Redis at 127\.0\.0\.1:\d+ does not answer: .*correct REDIS_URL\.$/);
+    await expect(requireStores({ databaseUrl: postgres.url.replace(/\/[^/]+$/, '/nowhere'), redisUrl: redis.url })).rejects.toThrow(/does not exist/);
+    const bare = await startPostgres({ migrationsDir: null });
+    await expect(requireStores({ databaseUrl: bare.url, redisUrl: redis.url })).rejects.toThrow(/no Quotaplane tables/);
+    await bare.stop();
+    await requireStores({ databaseUrl: postgres.url, redisUrl: redis.url });
+  });
+});
+
+it('deletes what nobody can use any more and keeps the rest', async () => {
+  const clock = new TestClock();
+  const api = await startSpecApp({ databaseUrl: postgres.url, redisUrl: redis.url }, { clock });
+  const prisma = api.app.get(PrismaService);
+  const aged = (ageMs: number): Date => new Date(clock.now() - ageMs);
+  await prisma.idempotencyKey.createMany({
+    data: [1_000, -1_000].map((moreMs) => ({ actorId: 'spec', key: `k${moreMs}`, requestHash: 'x', createdAt: aged(RETENTION_MS.idempotencyKeys + moreMs) })),
+  });
+  await prisma.signInAttempt.createMany({ data: [1_000, -1_000].map((moreMs) => ({ key: 'account:x', windowStart: aged(RETENTION_MS.signInAttempts + moreMs) })) });
+  await api.app.get(Retention).sweep();
+  expect((await prisma.idempotencyKey.findMany({ where: { actorId: 'spec' } })).map(({ key }) => key)).toEqual(['k-1000']);
+  expect(await prisma.signInAttempt.count({ where: { key: 'account:x' } })).toBe(1);
+  await api.stop();
+});
