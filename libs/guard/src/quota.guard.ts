@@ -58,7 +58,7 @@ export class QuotaGuard implements CanActivate {
     this.runtime.usage.decided(call, decision);
     this.runtime.metrics.decided(decision, call.class.slug, performance.now() - arrivedAtMs);
     answer.set(fieldsOf(decision, this.runtime.options));
-    return decision.outcome === 'allowed' || this.deny(request, answer, decision);
+    return decision.outcome === 'allowed' || this.deny(request, decision);
   }
 
   private decide(call: Call, identity: Identity): Promise<GuardDecision> {
@@ -66,14 +66,12 @@ export class QuotaGuard implements CanActivate {
     return identity.kind === 'unavailable' ? this.runtime.fallback.decide(call, 'unavailable') : this.runtime.decider.decide(call);
   }
 
-  private deny(request: GuardedRequest, answer: Answer, decision: GuardDecision): never {
-    answer.asProblem();
+  private deny(request: GuardedRequest, decision: GuardDecision): never {
     throw new QuotaProblemException(denialProblem(decision, { requestId: requestIdOf(request), docsUrl: this.runtime.options.docsUrl }));
   }
 
   private refuse(request: GuardedRequest, answer: Answer, identity: Extract<Identity, { kind: 'unauthenticated' }>): never {
     answer.set([['WWW-Authenticate', 'ApiKey']]);
-    answer.asProblem();
     throw new QuotaProblemException(problemOf('unauthenticated', identity.detail ?? 'the credentials are wrong', { requestId: requestIdOf(request) }));
   }
 

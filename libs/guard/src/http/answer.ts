@@ -1,5 +1,4 @@
 import { GUARD_HEADERS } from '@quotaplane/contracts';
-import { PROBLEM_JSON } from './quota-problem.exception';
 import type { ResponseField } from './ratelimit-fields';
 
 interface RawAnswer {
@@ -35,17 +34,8 @@ export class Answer {
     if (this.raw.headersSent) return;
     const own = this.answer.getHeader(GUARD_HEADERS.expose);
     const joined = typeof own === 'string' && own !== '' ? `${own}, ${names}` : names;
-    this.setOwn(GUARD_HEADERS.expose, joined);
-  }
-
-  /** The body that follows is a problem. */
-  asProblem(): void {
-    if (!this.raw.headersSent) this.setOwn('Content-Type', PROBLEM_JSON);
-  }
-
-  /** For fields that the framework sets too: its own copy would win over the raw one. */
-  private setOwn(name: string, value: string): void {
-    if ('raw' in this.answer) this.answer.header(name, value);
-    else this.answer.setHeader(name, value);
+    // The framework sets this one too: its own copy would win over the raw one.
+    if ('raw' in this.answer) this.answer.header(GUARD_HEADERS.expose, joined);
+    else this.answer.setHeader(GUARD_HEADERS.expose, joined);
   }
 }

@@ -1,4 +1,6 @@
 import { Module, type DynamicModule, type FactoryProvider, type Provider } from '@nestjs/common';
+import { APP_FILTER } from '@nestjs/core';
+import { QuotaProblemFilter } from '../http/quota-problem.filter';
 import { QuotaMetrics } from '../metrics';
 import { QUOTAPLANE_OPTIONS, type QuotaplaneAsyncOptions, type QuotaplaneOptions } from '../options';
 import { QuotaGuard } from '../quota.guard';
@@ -33,7 +35,7 @@ function moduleOf(options: Provider, imports: DynamicModule['imports'] = []): Dy
     module: QuotaplaneModule,
     global: true,
     imports,
-    providers: [options, GuardRuntime, QuotaGuard, metrics],
+    providers: [options, GuardRuntime, QuotaGuard, metrics, { provide: APP_FILTER, useClass: QuotaProblemFilter }],
     // The options and the runtime too: a guard named in @UseGuards is made anew in the module of its controller.
     exports: [QUOTAPLANE_OPTIONS, GuardRuntime, QuotaGuard, metrics],
   };
