@@ -31,334 +31,306 @@ TTL     bucket and window: time to untouched + 60 s; a denial lengthens a TTL th
 Guarantee  a denied, stale, outside or lost check changes no count; after a step back of the clock a denial moves a counter's time, never its count.
         A charge of cost 0 writes nothing. No key name is built here. One bad key never fails its neighbours: every key is read, and its type
         settled, before the first write.
+Speed    a closure costs about as much as a command here and would be made anew in each call, so the hot path is written out, in columns that
+        grow by whole numbers: slot_* by counter of the batch, the others by charge of the check at hand. Figures in the code: 60000 grace,
+        172800000 grace of a quota, 86400000 longest hint of a limit of 0, 9007199254740991 = 2^53-1.
 Numbers  every sum and product below stays within 2^53-1 or is only compared, so that doubles are exact; a quotient is taken after its remainder.
 ]]
-local GRACE_MS = 60000
-local QUOTA_GRACE_MS = 172800000
-local CLOSED_HINT_MAX_MS = 86400000
-local MAX_EXACT = 9007199254740991
-
-local fmod, max, min = math.fmod, math.max, math.min
-local match, format = string.match, string.format
-
-local function floor_divide(a, b)
-  return (a - fmod(a, b)) / b
-end
-
-local function ceil_divide(a, b)
-  local rest = fmod(a, b)
-  if rest == 0 then return a / b end
-  return (a - rest) / b + 1
-end
-
-local function ttl_of(wait_ms, grace_ms)
-  return min(wait_ms, MAX_EXACT - grace_ms) + grace_ms
-end
-
--- A figure of at most 16 digits that a double carries exactly, or nil.
-local function exact(text)
-  if not text or #text > 16 then return nil end
-  local value = tonumber(text)
-  if value > MAX_EXACT then return nil end
-  return value
-end
+local call, try = redis.call, redis.pcall
+local fmod, match, format, tonumber, type = math.fmod, string.match, string.format, tonumber, type
+local KEYS, ARGV = KEYS, ARGV
 
 local now = tonumber(ARGV[1])
 if not now then
-  local time = redis.call('TIME')
+  local time = call('TIME')
   local micros = tonumber(time[2])
-  now = tonumber(time[1]) * 1000 + floor_divide(micros, 1000)
-end
-
--- Counters of this batch by key: checks on the same key see each other's spending, and each key is written once, at the end.
--- amount: debt, or count. at: time_ms, or start_ms. quota counters have no at.
-local slots, order = {}, {}
-
-local function slot_of(key, is_quota)
-  local slot = slots[key]
-  if slot then return slot end
-  slot = { key = key, is_quota = is_quota, amount = 0, at = 0, exists = false, dirty = false, ttl = 0, lengthen = false, check = 0 }
-  local text = redis.pcall('GET', key)
-  if type(text) == 'string' then
-    local amount, at
-    if is_quota then
-      amount, at = exact(match(text, '^%d+$')), 0
-    else
-      local left, right = match(text, '^(%d+):(%d+)$')
-      amount, at = exact(left), exact(right)
-    end
-    if amount and at then slot.amount, slot.at, slot.exists = amount, at, true end
-  end
-  slots[key] = slot
-  order[#order + 1] = slot
-  return slot
-end
-
-local nets = {}
-
--- plus - minus of the ledger's base (M3).
-local function net_of(key)
-  local net = nets[key]
-  if net then return net end
-  net = 0
-  local pair = redis.pcall('HMGET', key, 'plus', 'minus')
-  if not pair.err then
-    net = (exact(match(pair[1] or '', '^%d+$')) or 0) - (exact(match(pair[2] or '', '^%d+$')) or 0)
-  end
-  nets[key] = net
-  return net
-end
-
-local function used_of(count, net)
-  if net > MAX_EXACT - count then return MAX_EXACT end
-  return max(0, net + count)
-end
-
--- Debt of a bucket at now. Where the product leaves the exact range it is still above every debt: the bucket is empty all the same.
-local function debt_of(slot, limit)
-  if now <= slot.at then return slot.amount end
-  local drained = (now - slot.at) * limit
-  if drained >= slot.amount then return 0 end
-  return slot.amount - drained
+  now = tonumber(time[1]) * 1000 + (micros - fmod(micros, 1000)) / 1000
 end
 
 -- Count and start of the window running at now; after a step back of the clock the start is re-based and the count kept.
-local function window_of(slot, window_ms, alignment)
+local function window_at(count, start, window_ms, alignment)
   if alignment == 'e' then
-    local start = now - fmod(now, window_ms)
-    if slot.at >= start then return slot.amount, start end
-    return 0, start
+    local current = now - fmod(now, window_ms)
+    return start >= current and count or 0, current
   end
-  if slot.amount == 0 or now - slot.at >= window_ms then return 0, now end
-  return slot.amount, min(slot.at, now)
-end
-
-local function capacity_of(capacity, window_ms)
-  if capacity * window_ms > MAX_EXACT then return floor_divide(MAX_EXACT, window_ms) end
-  return capacity
-end
-
--- Each judge answers retry_after_ms; for a charge that passes it notes the counter as it will be when the whole check passes. slot.claimed is
--- what earlier charges of the check want on the same counter, whether they pass or not: a wait has to suit them all.
-local function judge_bucket(slot, limit, window_ms, capacity, cost, closed_ms)
-  if limit == 0 or capacity == 0 then return closed_ms end
-  if cost == 0 then return 0 end
-  capacity = capacity_of(capacity, window_ms)
-  if cost > capacity - slot.claimed then return -1 end
-  local debt = debt_of(slot, limit)
-  local wanted = (slot.claimed + cost) * window_ms
-  local missing = wanted - (capacity * window_ms - debt)
-  if missing > 0 then return ceil_divide(missing, limit) end
-  slot.next_amount, slot.next_at = debt + wanted, now
-  return 0
-end
-
-local function judge_window(slot, limit, window_ms, alignment, cost, closed_ms)
-  if limit == 0 then return closed_ms end
-  if cost == 0 then return 0 end
-  if cost > limit - slot.claimed then return -1 end
-  local count, start = window_of(slot, window_ms, alignment)
-  if cost > limit - slot.claimed - count then return start + window_ms - now end
-  slot.next_amount, slot.next_at = count + slot.claimed + cost, start
-  return 0
-end
-
--- Answers also whether the quota is past its allowance, so that its lane decides.
-local function judge_quota(slot, net, allowance, overage, period_end_ms, cost, closed_ms)
-  if allowance == 0 then return closed_ms, false end
-  local used = used_of(slot.amount, net)
-  local period_left_ms = max(1, period_end_ms - now)
-  if allowance > 0 and overage == 'r' and cost > 0 then
-    if cost > allowance - slot.claimed then return -1, false end
-    if cost > allowance - slot.claimed - used then return period_left_ms, false end
-  end
-  if cost > MAX_EXACT - max(used, slot.amount) - slot.claimed then return period_left_ms, false end
-  slot.next_amount, slot.next_at = slot.amount + slot.claimed + cost, 0
-  return 0, allowance > 0 and overage == 't' and max(cost, 1) > allowance - slot.claimed - used
-end
-
--- Each report answers remaining, reset_after_ms, more_after_ms and the TTL that the counter needs, 0 when it is untouched.
-local function report_bucket(slot, limit, window_ms, capacity, closed_ms)
-  if limit == 0 or capacity == 0 then return 0, closed_ms, closed_ms, 0 end
-  local debt = debt_of(slot, limit)
-  local room = capacity_of(capacity, window_ms) * window_ms - debt
-  if debt == 0 then return room / window_ms, 0, 0, 0 end
-  local reset_after_ms = ceil_divide(debt, limit)
-  local ttl = ttl_of(reset_after_ms, GRACE_MS)
-  if room <= 0 then return 0, reset_after_ms, ceil_divide(window_ms - room, limit), ttl end
-  local rest = fmod(room, window_ms)
-  return (room - rest) / window_ms, reset_after_ms, ceil_divide(window_ms - rest, limit), ttl
-end
-
-local function report_window(slot, limit, window_ms, alignment, closed_ms)
-  if limit == 0 then return 0, closed_ms, closed_ms, 0 end
-  local count, start = window_of(slot, window_ms, alignment)
-  if count == 0 then return limit, 0, 0, 0 end
-  local reset_after_ms = start + window_ms - now
-  return max(0, limit - count), reset_after_ms, reset_after_ms, ttl_of(reset_after_ms, GRACE_MS)
-end
-
-local function report_quota(slot, net, allowance, period_end_ms, closed_ms)
-  local period_left_ms = max(0, period_end_ms - now)
-  local ttl = ttl_of(max(GRACE_MS - QUOTA_GRACE_MS, period_end_ms - now), QUOTA_GRACE_MS)
-  if allowance == 0 then return 0, period_left_ms, closed_ms, ttl end
-  if allowance < 0 then allowance = MAX_EXACT end
-  local used = used_of(slot.amount, net)
-  return max(0, allowance - used), period_left_ms, used == 0 and 0 or period_left_ms, ttl
+  if count == 0 or now - start >= window_ms then return 0, now end
+  return count, start < now and start or now
 end
 
 local key_at, arg_at = 1, 4
 
-local entries = {}
+-- Tenant entries: status 1 current, else the status that answers every check of the entry.
+local entry_status, entry_closed_ms, entry_stale = {}, {}, {}
 for e = 1, tonumber(ARGV[2]) do
-  local fields = tonumber(ARGV[arg_at + 3])
-  entries[e] = {
-    key_at = key_at, known = ARGV[arg_at], from_ms = tonumber(ARGV[arg_at + 1]), until_ms = tonumber(ARGV[arg_at + 2]),
-    fields_at = arg_at + 4, fields = fields,
-  }
+  local fields, head = tonumber(ARGV[arg_at + 3]), try('GET', KEYS[key_at])
+  local until_ms = tonumber(ARGV[arg_at + 2])
+  if type(head) ~= 'string' then
+    entry_status[e] = 4
+  elseif head ~= ARGV[arg_at] then
+    entry_status[e] = 2
+    local policy, subjects = try('GET', KEYS[key_at + 1]), {}
+    if fields > 0 then subjects = try('HMGET', KEYS[key_at + 2], unpack(ARGV, arg_at + 4, arg_at + 3 + fields)) end
+    local answer = { 2, head, type(policy) == 'string' and policy }
+    for f = 1, fields do answer[3 + f] = subjects[f] or false end
+    entry_stale[e] = answer
+  elseif now < tonumber(ARGV[arg_at + 1]) or now >= until_ms then
+    entry_status[e] = 3
+  else
+    entry_status[e] = 1
+    entry_closed_ms[e] = until_ms - now < 86400000 and until_ms - now or 86400000
+  end
   key_at, arg_at = key_at + 3, arg_at + 4 + fields
 end
 
-local function value_or_false(reply)
-  return type(reply) == 'string' and reply
-end
+-- Counters of this batch: checks on the same key see each other's spending, and each key is written once, at the end.
+-- amount: debt or count. at: time_ms or start_ms, false for a quota. ttl: set where the counter is to be written. lengthen: the life a denial needs.
+-- claimed: what the charges of one check want of it, whether they pass or not, for a wait has to suit them all. next: what it will be when all pass.
+local slots, slot_count = {}, 0
+local slot_key, slot_amount, slot_at, slot_exists, slot_ttl, slot_lengthen = {}, {}, {}, {}, {}, {}
+local slot_check, slot_claimed, slot_next, slot_next_at = {}, {}, {}, {}
+-- plus - minus of the ledger's bases (M3), by key.
+local nets
 
--- 1 current, else the status that answers every check of the entry.
-local function status_of(entry)
-  entry.head = value_or_false(redis.pcall('GET', KEYS[entry.key_at]))
-  if not entry.head then return 4 end
-  if entry.head ~= entry.known then return 2 end
-  if now < entry.from_ms or now >= entry.until_ms then return 3 end
-  return 1
-end
-
-local function stale_answer(entry)
-  if entry.is_told then return { 2 } end
-  entry.is_told = true
-  local answer = { 2, entry.head, value_or_false(redis.pcall('GET', KEYS[entry.key_at + 1])) }
-  local subjects = {}
-  if entry.fields > 0 then
-    subjects = redis.pcall('HMGET', KEYS[entry.key_at + 2], unpack(ARGV, entry.fields_at, entry.fields_at + entry.fields - 1))
-  end
-  for f = 1, entry.fields do answer[3 + f] = subjects[f] or false end
-  return answer
-end
-
-local function skip_charges(charges)
-  for _ = 1, charges do
-    key_at = key_at + (ARGV[arg_at] == 'q' and 2 or 1)
-    arg_at = arg_at + 5
-  end
-end
-
--- Charges of the check at hand, read once into columns that every check uses again.
-local kinds, slots_of, as, bs, cs, costs, nets_of, retries, ttls = {}, {}, {}, {}, {}, {}, {}, {}, {}
-
--- Reads and judges, and changes no slot but for its notes; answers whether all pass.
-local function judge(check, charges, closed_ms)
-  local passes, is_past = true, false
-  for i = 1, charges do
-    local kind, key, cost = ARGV[arg_at], KEYS[key_at], tonumber(ARGV[arg_at + 4])
-    local a, b, c = tonumber(ARGV[arg_at + 1]), ARGV[arg_at + 2], ARGV[arg_at + 3]
-    arg_at, key_at = arg_at + 5, key_at + 1
-    if kind == 'l' and is_past then kind = 'b' end
-    local slot, retry = nil, 0
-    if kind ~= 'l' then
-      slot = slot_of(key, kind == 'q')
-      if slot.check ~= check then slot.check, slot.claimed = check, 0 end
-    end
-    if kind == 'b' then
-      b, c = tonumber(b), tonumber(c)
-      retry = judge_bucket(slot, a, b, c, cost, closed_ms)
-    elseif kind == 'w' then
-      b = tonumber(b)
-      retry = judge_window(slot, a, b, c, cost, closed_ms)
-    elseif kind == 'q' then
-      c = tonumber(c)
-      nets_of[i] = net_of(KEYS[key_at])
-      key_at = key_at + 1
-      retry, is_past = judge_quota(slot, nets_of[i], a, b, c, cost, closed_ms)
-    end
-    if slot then slot.claimed = slot.claimed + cost end
-    if retry ~= 0 then passes = false end
-    kinds[i], slots_of[i], as[i], bs[i], cs[i], costs[i], retries[i] = kind, slot, a, b, c, cost, retry
-  end
-  return passes
-end
-
--- Marks what a denial leaves to do: nothing is created, a count never moves.
-local function touch(slot, kind, a, b, c, ttl)
-  if not slot.exists then return end
-  local is_ahead = false
-  if slot.amount > 0 and a > 0 then
-    if kind == 'b' then is_ahead = slot.at > now and c > 0
-    elseif kind == 'w' then is_ahead = slot.at > now - (c == 'e' and fmod(now, b) or 0) end
-  end
-  if is_ahead then
-    if kind == 'b' then slot.at = now else slot.amount, slot.at = window_of(slot, b, c) end
-    slot.dirty, slot.ttl = true, ttl
-  elseif slot.dirty then
-    slot.ttl = max(slot.ttl, ttl)
-  else
-    slot.lengthen = max(slot.lengthen or 0, ttl)
-  end
-end
-
-local function report(charges, passes, closed_ms)
-  local answer = { passes and 1 or 0 }
-  if passes then
-    for i = 1, charges do
-      local slot = slots_of[i]
-      if slot and costs[i] > 0 then slot.amount, slot.at = slot.next_amount, slot.next_at end
-    end
-  end
-  for i = 1, charges do
-    local kind, slot, a, b, c = kinds[i], slots_of[i], as[i], bs[i], cs[i]
-    local remaining, reset, more, ttl
-    if kind == 'b' then remaining, reset, more, ttl = report_bucket(slot, a, b, c, closed_ms)
-    elseif kind == 'w' then remaining, reset, more, ttl = report_window(slot, a, b, c, closed_ms)
-    elseif kind == 'q' then remaining, reset, more, ttl = report_quota(slot, nets_of[i], a, c, closed_ms)
-    else remaining, reset, more, retries[i] = -1, -1, -1, -1 end
-    local n = #answer
-    answer[n + 1], answer[n + 2], answer[n + 3], answer[n + 4] = remaining, reset, retries[i], more
-    ttls[i] = ttl
-    if passes and costs[i] > 0 and kind ~= 'l' then slot.exists, slot.dirty, slot.ttl = true, true, ttl end
-  end
-  if not passes then
-    for i = 1, charges do
-      if costs[i] > 0 and kinds[i] ~= 'l' then touch(slots_of[i], kinds[i], as[i], bs[i], cs[i], ttls[i]) end
-    end
-  end
-  return answer
-end
+-- Charges of the check at hand. found: debt of a bucket at now; net of a quota. ttl: what the counter needs, 0 when untouched.
+local kinds, of_slot, as, bs, cs, costs, retries, found, ttls = {}, {}, {}, {}, {}, {}, {}, {}, {}
 
 local replies = { now }
 for check = 1, tonumber(ARGV[3]) do
-  local entry, charges = entries[tonumber(ARGV[arg_at])], tonumber(ARGV[arg_at + 1])
+  local entry, charges = tonumber(ARGV[arg_at]), tonumber(ARGV[arg_at + 1])
   arg_at = arg_at + 2
-  entry.status = entry.status or status_of(entry)
-  if entry.status == 1 then
-    local closed_ms = min(entry.until_ms - now, CLOSED_HINT_MAX_MS)
-    replies[check + 1] = report(charges, judge(check, charges, closed_ms), closed_ms)
+  local status = entry_status[entry]
+  if status ~= 1 then
+    replies[check + 1] = entry_stale[entry] or { status }
+    if status == 2 then entry_stale[entry] = false end
+    for _ = 1, charges do
+      key_at = key_at + (ARGV[arg_at] == 'q' and 2 or 1)
+      arg_at = arg_at + 5
+    end
   else
-    skip_charges(charges)
-    replies[check + 1] = entry.status == 2 and stale_answer(entry) or { entry.status }
+    local closed_ms, passes, is_past = entry_closed_ms[entry], true, false
+
+    -- Judge: read every counter and settle who passes.
+    for i = 1, charges do
+      local kind, a, b, c, cost = ARGV[arg_at], tonumber(ARGV[arg_at + 1]), ARGV[arg_at + 2], ARGV[arg_at + 3], tonumber(ARGV[arg_at + 4])
+      local key, slot, retry = KEYS[key_at], nil, 0
+      arg_at, key_at = arg_at + 5, key_at + 1
+      if kind == 'l' and is_past then kind = 'b' end
+      if kind ~= 'l' then
+        slot = slots[key]
+        if not slot then
+          slot_count = slot_count + 1
+          slot = slot_count
+          local text = try('GET', key)
+          local amount, at
+          if type(text) == 'string' then
+            -- At most 16 digits, and not above 2^53-1: what a double carries exactly.
+            if kind == 'q' then
+              amount, at = match(text, '^%d+$'), '0'
+            else
+              amount, at = match(text, '^(%d+):(%d+)$')
+            end
+            amount = amount and #amount < 17 and #at < 17 and tonumber(amount)
+            at = amount and tonumber(at)
+            if at and (amount > 9007199254740991 or at > 9007199254740991) then amount = false end
+          end
+          slots[key], slot_key[slot], slot_check[slot] = slot, key, 0
+          if amount then
+            slot_exists[slot], slot_amount[slot], slot_at[slot] = true, amount, at
+          else
+            slot_exists[slot], slot_amount[slot], slot_at[slot] = false, 0, 0
+          end
+          if kind == 'q' then slot_at[slot] = false end
+        end
+        local amount, at = slot_amount[slot], slot_at[slot]
+        local claimed = 0
+        if slot_check[slot] == check then claimed = slot_claimed[slot] end
+        slot_check[slot], slot_claimed[slot] = check, claimed + cost
+
+        if kind == 'b' then
+          b, c = tonumber(b), tonumber(c)
+          -- A debt of more than 2^53-1 would not be exact; such limits are refused at save and held back here.
+          if c * b > 9007199254740991 then c = (9007199254740991 - fmod(9007199254740991, b)) / b end
+          local debt = amount
+          if now > at then
+            -- Where the product leaves the exact range it is still above every debt: the bucket is empty all the same.
+            local drained = (now - at) * a
+            debt = drained >= amount and 0 or amount - drained
+          end
+          found[i] = debt
+          if a == 0 or c == 0 then
+            retry = closed_ms
+          elseif cost > 0 then
+            if cost > c - claimed then
+              retry = -1
+            else
+              local wanted = (claimed + cost) * b
+              local missing = wanted - (c * b - debt)
+              if missing > 0 then
+                local rest = fmod(missing, a)
+                retry = rest == 0 and missing / a or (missing - rest) / a + 1
+              else
+                slot_next[slot], slot_next_at[slot] = debt + wanted, now
+              end
+            end
+          end
+        elseif kind == 'w' then
+          b = tonumber(b)
+          if a == 0 then
+            retry = closed_ms
+          elseif cost > a - claimed then
+            if cost > 0 then retry = -1 end
+          elseif cost > 0 then
+            local count, start = window_at(amount, at, b, c)
+            if cost > a - claimed - count then
+              retry = start + b - now
+            else
+              slot_next[slot], slot_next_at[slot] = count + claimed + cost, start
+            end
+          end
+        else
+          c = tonumber(c)
+          nets = nets or {}
+          local base = KEYS[key_at]
+          key_at = key_at + 1
+          local net = nets[base]
+          if not net then
+            local pair = try('HMGET', base, 'plus', 'minus')
+            local plus, minus = match(pair[1] or '', '^%d+$'), match(pair[2] or '', '^%d+$')
+            plus, minus = plus and #plus < 17 and tonumber(plus) or 0, minus and #minus < 17 and tonumber(minus) or 0
+            if plus > 9007199254740991 then plus = 0 end
+            if minus > 9007199254740991 then minus = 0 end
+            net = plus - minus
+            nets[base] = net
+          end
+          found[i], is_past = net, false
+          local used = net > 9007199254740991 - amount and 9007199254740991 or net + amount
+          if used < 0 then used = 0 end
+          local period_left_ms = c > now and c - now or 1
+          if a == 0 then
+            retry = closed_ms
+          elseif a > 0 and b == 'r' and cost > 0 and cost > a - claimed then
+            retry = -1
+          elseif a > 0 and b == 'r' and cost > 0 and cost > a - claimed - used
+            or cost > 9007199254740991 - (used > amount and used or amount) - claimed then
+            retry = period_left_ms
+          else
+            slot_next[slot], slot_next_at[slot] = amount + claimed + cost, false
+            is_past = a > 0 and b == 't' and (cost > 0 and cost or 1) > a - claimed - used
+          end
+        end
+        if retry ~= 0 then passes = false end
+      end
+      kinds[i], of_slot[i], as[i], bs[i], cs[i], costs[i], retries[i] = kind, slot, a, b, c, cost, retry
+    end
+
+    -- Spend, when all pass.
+    if passes then
+      for i = 1, charges do
+        if costs[i] > 0 and kinds[i] ~= 'l' then
+          local slot = of_slot[i]
+          slot_amount[slot], slot_at[slot], slot_exists[slot] = slot_next[slot], slot_next_at[slot], true
+        end
+      end
+    end
+
+    -- Report the counters as they are now.
+    local answer, n = { passes and 1 or 0 }, 1
+    for i = 1, charges do
+      local kind, slot, a, b, c = kinds[i], of_slot[i], as[i], bs[i], cs[i]
+      local remaining, reset, more, ttl = 0, closed_ms, closed_ms, 0
+      if kind == 'b' then
+        if a > 0 and c > 0 then
+          local debt = found[i]
+          if passes and slot_claimed[slot] > 0 then debt = slot_amount[slot] end
+          local room = c * b - debt
+          if debt == 0 then
+            remaining, reset, more = c, 0, 0
+          else
+            local rest = fmod(debt, a)
+            reset = rest == 0 and debt / a or (debt - rest) / a + 1
+            ttl = (reset < 9007199254680991 and reset or 9007199254680991) + 60000
+            local to_next_unit = b - room
+            if room > 0 then
+              rest = fmod(room, b)
+              remaining, to_next_unit = (room - rest) / b, b - rest
+            end
+            rest = fmod(to_next_unit, a)
+            more = rest == 0 and to_next_unit / a or (to_next_unit - rest) / a + 1
+          end
+        end
+      elseif kind == 'w' then
+        if a > 0 then
+          local count, start = window_at(slot_amount[slot], slot_at[slot], b, c)
+          if count == 0 then
+            remaining, reset, more = a, 0, 0
+          else
+            if count < a then remaining = a - count end
+            reset = start + b - now
+            more, ttl = reset, reset + 60000
+          end
+        end
+      elseif kind == 'q' then
+        reset = c > now and c - now or 0
+        ttl = c - now
+        if ttl < -172740000 then ttl = -172740000 elseif ttl > 9007199081940991 then ttl = 9007199081940991 end
+        ttl = ttl + 172800000
+        if a ~= 0 then
+          local net, amount = found[i], slot_amount[slot]
+          local used = net > 9007199254740991 - amount and 9007199254740991 or net + amount
+          local allowance = a > 0 and a or 9007199254740991
+          remaining, more = allowance, 0
+          if used > 0 then remaining, more = used < allowance and allowance - used or 0, reset end
+        end
+      else
+        remaining, reset, retries[i], more = -1, -1, -1, -1
+      end
+      answer[n + 1], answer[n + 2], answer[n + 3], answer[n + 4] = remaining, reset, retries[i], more
+      n = n + 4
+      ttls[i] = ttl
+      if passes and costs[i] > 0 and kind ~= 'l' then slot_ttl[slot] = ttl end
+    end
+    replies[check + 1] = answer
+
+    -- A denial creates nothing and moves no count; it re-bases a time that is ahead of the clock, and keeps the counter alive long enough.
+    if not passes then
+      for i = 1, charges do
+        local slot, kind, a, b, c, ttl = of_slot[i], kinds[i], as[i], bs[i], cs[i], ttls[i]
+        if costs[i] > 0 and kind ~= 'l' and slot_exists[slot] then
+          local at, is_ahead = slot_at[slot], false
+          if a > 0 and slot_amount[slot] > 0 then
+            if kind == 'b' then is_ahead = c > 0 and at > now
+            elseif kind == 'w' then is_ahead = at > now - (c == 'e' and fmod(now, b) or 0) end
+          end
+          if is_ahead then
+            if kind == 'b' then slot_at[slot] = now
+            else slot_amount[slot], slot_at[slot] = window_at(slot_amount[slot], at, b, c) end
+            slot_ttl[slot] = ttl
+          elseif slot_ttl[slot] then
+            if ttl > slot_ttl[slot] then slot_ttl[slot] = ttl end
+          elseif ttl > (slot_lengthen[slot] or -1) then
+            slot_lengthen[slot] = ttl
+          end
+        end
+      end
+    end
   end
 end
 
 -- Only now is anything written. SET comes first: when memory is out it is refused at the first one, before any change.
-local lengthen = {}
-for _, slot in ipairs(order) do
-  if slot.dirty then
-    local text = slot.is_quota and format('%.0f', slot.amount) or format('%.0f:%.0f', slot.amount, slot.at)
-    redis.call('SET', slot.key, text, 'PX', format('%.0f', slot.ttl))
-  elseif slot.lengthen then
-    lengthen[#lengthen + 1] = slot
+local now_text = format('%.0f', now)
+for slot = 1, slot_count do
+  local ttl = slot_ttl[slot]
+  if ttl then
+    local at, text = slot_at[slot], nil
+    if at == now then text = format('%.0f:%s', slot_amount[slot], now_text)
+    elseif at then text = format('%.0f:%.0f', slot_amount[slot], at)
+    else text = format('%.0f', slot_amount[slot]) end
+    call('SET', slot_key[slot], text, 'PX', format('%.0f', ttl))
   end
 end
-for _, slot in ipairs(lengthen) do
-  if redis.call('PTTL', slot.key) < slot.lengthen then
-    redis.call('PEXPIRE', slot.key, format('%.0f', max(slot.lengthen, GRACE_MS)))
+for slot, ttl in pairs(slot_lengthen) do
+  if not slot_ttl[slot] and call('PTTL', slot_key[slot]) < ttl then
+    call('PEXPIRE', slot_key[slot], format('%.0f', ttl > 60000 and ttl or 60000))
   end
 end
 return replies
