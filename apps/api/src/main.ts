@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule } from './app.module';
 import { ConfigError, readConfig, type AppConfig } from './config/app-config';
 import { requireStores } from './database/store-check';
@@ -11,10 +12,9 @@ async function start(): Promise<void> {
   const config = readConfig(process.env);
   await requireStores(config);
   const app = await createHttpApp(AppModule.with(config), config);
-  await app.listen(config.port, config.host).catch((error: unknown) => {
-    throw portError(error, config);
-  });
-  console.log(`The API listens on ${await app.getUrl()}`);
+  await app.init();
+  const url = await listen(app, config);
+  console.log(`The API listens on ${url}`);
 
   let isStopping = false;
   const stop = (): void => {
@@ -24,6 +24,17 @@ async function start(): Promise<void> {
     void app.close().then(() => process.exit(0), fail);
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, stop);
+}
+
+/** Through Fastify itself: Nest would log a taken port with its own line before ours. */
+async function listen(app: NestFastifyApplication, config: AppConfig): Promise<string> {
+  const { port, host } = config;
+  const instance = app.getHttpAdapter().getInstance();
+  const address = await instance.listen({ port, host }).catch((error: unknown) => {
+    throw portError(error, config);
+  });
+  const url = new URL(address);
+  return host === '::' || host === '0.0.0.0' ? `http://localhost:${url.port || '80'}` : url.origin;
 }
 
 function portError(error: unknown, { port, host }: AppConfig): unknown {

@@ -6,7 +6,8 @@ const CONNECT_MS = 5_000;
 
 /** @throws {ConfigError} Postgres or Redis does not answer, or Postgres has not been migrated; one line that says what to do */
 export async function requireStores({ databaseUrl, redisUrl }: Pick<AppConfig, 'databaseUrl' | 'redisUrl'>): Promise<void> {
-  await Promise.all([requirePostgres(databaseUrl), requireRedis(redisUrl)]);
+  const checks = await Promise.allSettled([requirePostgres(databaseUrl), requireRedis(redisUrl)]);
+  for (const check of checks) if (check.status === 'rejected') throw check.reason;
 }
 
 async function requirePostgres(connectionString: string): Promise<void> {
