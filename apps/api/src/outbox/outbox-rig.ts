@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { tierContentSchema, type TierContent } from '@quotaplane/contracts';
-import { startPostgres, startRedis, type TestPostgres, type TestRedis } from '@quotaplane/testing';
 import type { Redis } from 'ioredis';
 import type { ChangeTopic } from '../audit/change-topic';
-import { readConfig, type AppConfig } from '../config/app-config';
+import { readConfig } from '../config/app-config';
 import { Clock } from '../config/clock';
 import { PrismaService } from '../database/prisma.service';
 import { connectRedis } from '../database/redis';
@@ -13,7 +12,7 @@ import { KeyPublisher } from './key-publisher';
 import { OutboxMetrics } from './outbox-metrics';
 import { TenantPublisher } from './tenant-publisher';
 
-/** For specs: real stores and the publishing side of a worker, without its loops. */
+/** For specs: the publishing side of a worker over real stores, without its loops. */
 export class OutboxRig {
   readonly clock = new Clock();
   readonly metrics = new OutboxMetrics();
@@ -21,30 +20,22 @@ export class OutboxRig {
   readonly keys: KeyPublisher;
   readonly catalogue: CataloguePublisher;
 
-  private constructor(
-    readonly postgres: TestPostgres,
-    readonly redisServer: TestRedis,
-    readonly config: AppConfig,
-    readonly prisma: PrismaService,
-    readonly redis: Redis,
-  ) {
+  private constructor(readonly prisma: PrismaService, readonly redis: Redis) {
     this.tenants = new TenantPublisher(prisma, redis, this.metrics);
     this.keys = new KeyPublisher(prisma, redis);
     this.catalogue = new CataloguePublisher(prisma, redis, this.clock);
   }
 
-  static async start(redisConfig: string[] = []): Promise<OutboxRig> {
-    const [postgres, redisServer] = await Promise.all([startPostgres(), startRedis({ config: redisConfig })]);
-    const config = readConfig({ DATABASE_URL: postgres.url, REDIS_URL: redisServer.url, QUOTAPLANE_DB_POOL: '30' });
-    const redis = connectRedis(redisServer.url);
+  static async over(stores: { readonly postgres: { readonly url: string }; readonly redisServer: { readonly url: string } }): Promise<OutboxRig> {
+    const config = readConfig({ DATABASE_URL: stores.postgres.url, REDIS_URL: stores.redisServer.url, QUOTAPLANE_DB_POOL: '30' });
+    const redis = connectRedis(config.redisUrl);
     await new Promise((resolve) => redis.once('ready', resolve));
-    return new OutboxRig(postgres, redisServer, config, new PrismaService(config), redis);
+    return new OutboxRig(new PrismaService(config), redis);
   }
 
   async stop(): Promise<void> {
     this.redis.disconnect();
     await this.prisma.$disconnect();
-    await Promise.all([this.postgres.stop(), this.redisServer.stop()]);
   }
 
   relay(): ChangeRelay {

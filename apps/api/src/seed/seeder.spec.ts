@@ -1,17 +1,24 @@
 import { redisKeys } from '@quotaplane/contracts';
 import { hashSecret } from '@quotaplane/guard';
+import { startPostgres, startRedis, type TestPostgres, type TestRedis } from '@quotaplane/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ChangesService } from '../audit/changes.service';
 import { OutboxRig } from '../outbox/outbox-rig';
 import { Seeder } from './seeder';
 
+let postgres: TestPostgres;
+let redisServer: TestRedis;
 let rig: OutboxRig;
 let seeder: Seeder;
 beforeAll(async () => {
-  rig = await OutboxRig.start();
+  [postgres, redisServer] = await Promise.all([startPostgres(), startRedis()]);
+  rig = await OutboxRig.over({ postgres, redisServer });
   seeder = new Seeder(rig.prisma, new ChangesService(rig.prisma, rig.clock, null), rig.clock);
 });
-afterAll(() => rig.stop());
+afterAll(async () => {
+  await rig?.stop();
+  await Promise.all([postgres?.stop(), redisServer?.stop()]);
+});
 
 it('makes a usable platform without the demo', async () => {
   await seeder.run({ withDemo: false });

@@ -79,11 +79,11 @@ it('deletes softly: usage and audit stay, keys stop, and the slug is never given
 
 it('shows a key\'s secret once and keeps only its hash; service keys are the platform\'s', async () => {
   const made = await api.call('POST', '/v1/tenants/acme/keys', { body: { name: 'ci' }, headers: { 'idempotency-key': 'key-1' } });
-  const secret = made.body['secret'] ?? '';
-  expect([made.status, hasValidChecksum(secret), secret.startsWith(made.body['hint'] ?? '?')]).toEqual([201, true, true]);
+  const secret = String(made.body['secret']);
+  expect([made.status, hasValidChecksum(secret), secret.startsWith(String(made.body['hint']))]).toEqual([201, true, true]);
   const again = await api.call('POST', '/v1/tenants/acme/keys', { body: { name: 'ci' }, headers: { 'idempotency-key': 'key-1' } });
   expect([again.body['id'], again.body['secret']]).toEqual([made.body['id'], undefined]);
-  expect((await prisma.apiKey.findUniqueOrThrow({ where: { id: made.body['id'] ?? '' } })).secretHash).toBe(hashSecret(secret));
+  expect((await prisma.apiKey.findUniqueOrThrow({ where: { id: String(made.body['id']) } })).secretHash).toBe(hashSecret(secret));
   expect((await api.call('GET', '/v1/audit?tenant=acme')).text).not.toContain(secret);
   expect((await api.call('POST', '/v1/tenants/acme/keys', { body: { name: 'svc', kind: 'service' } })).status).toBe(422);
   expect((await api.call('POST', '/v1/tenants/platform/keys', { body: { name: 'svc', kind: 'service' } })).status).toBe(201);

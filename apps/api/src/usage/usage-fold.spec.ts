@@ -1,4 +1,5 @@
 import { redisKeys, usageItem, type UsageItem } from '@quotaplane/contracts';
+import { startPostgres, startRedis, type TestPostgres, type TestRedis } from '@quotaplane/testing';
 import { Journal, periodAt, TrafficLog, type JournalBatch, type JournalCell } from '@quotaplane/usage';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { SYSTEM_CALLER } from '../http/caller';
@@ -9,19 +10,25 @@ import { UsageFold } from './usage-fold';
 import { UsageLedger } from './usage-ledger';
 import { exportBody, UsageService } from './usage.service';
 
+let postgres: TestPostgres;
+let redisServer: TestRedis;
 let rig: OutboxRig;
 let fold: UsageFold;
 let usage: UsageService;
 let periodId: string;
 beforeAll(async () => {
-  rig = await OutboxRig.start();
+  [postgres, redisServer] = await Promise.all([startPostgres(), startRedis()]);
+  rig = await OutboxRig.over({ postgres, redisServer });
   fold = new UsageFold(rig.prisma, rig.redis, rig.metrics);
   usage = new UsageService(rig.prisma, new UsageLedger(rig.prisma, rig.clock));
   periodId = periodAt({ timezone: 'UTC', anchorDay: 1, nowMs: Date.now() }).id;
   const tier = await rig.tier('free', { quotas: [{ meter: 'requests', allowance: 100, overage: 'bill', alertAt: [] }], degraded: 'bill' });
   for (const slug of ['acme', 'hobby', 'zero']) await rig.tenant(slug, tier);
 });
-afterAll(() => rig.stop());
+afterAll(async () => {
+  await rig?.stop();
+  await Promise.all([postgres?.stop(), redisServer?.stop()]);
+});
 
 let lives = 0;
 const node = (): Journal => new Journal({ redis: rig.redis, incarnation: `node-${++lives}`, service: 'echo', storeNow: () => Date.now() });
