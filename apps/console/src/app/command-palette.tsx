@@ -3,7 +3,7 @@ import { useDebouncedValue } from '@mantine/hooks';
 import { createSpotlight, Spotlight } from '@mantine/spotlight';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { IconArrowUpCircle, IconSearch, IconStack2, IconUser } from '@tabler/icons-react';
+import { IconSearch, IconStack2, IconTrendingUp, IconUser } from '@tabler/icons-react';
 import { call } from '../api/client';
 import { useCan } from '../features/session/api/session.queries';
 import { tenantKeys } from '../features/tenants/api/tenant.queries';
@@ -37,7 +37,7 @@ export function CommandPalette(): ReactNode {
   const pages = isRaising ? [] : ALL_DESTINATIONS.filter(({ label }) => label.toLowerCase().includes(needle));
   const isEmpty = found.length + matchingTiers.length + pages.length === 0;
   return (
-    <Spotlight.Root store={store} query={query} onQueryChange={setQuery} shortcut="mod + K" tagsToIgnore={[]} scrollable maxHeight={440} aria-label="Search or run a command">
+    <Spotlight.Root store={store} query={query} onQueryChange={setQuery} shortcut="mod + K" tagsToIgnore={[]} scrollable maxHeight={440}>
       <Spotlight.Search placeholder="Find a tenant or tier, or type “raise hobby”" leftSection={<IconSearch size={18} stroke={1.7} />} aria-label="Search or run a command" />
       <Spotlight.ActionsList>
         {found.length > 0 && !isRaising ? (
@@ -47,7 +47,7 @@ export function CommandPalette(): ReactNode {
         ) : null}
         {found.length > 0 && mayRaise ? (
           <Spotlight.ActionsGroup label="Raise a limit">
-            {found.slice(0, isRaising ? SHOWN : 2).map((tenant) => <Spotlight.Action key={tenant.slug} label={`Raise a limit of ${tenant.slug}`} leftSection={<IconArrowUpCircle size={18} stroke={1.6} />} onClick={() => raise(tenant.slug)} />)}
+            {found.slice(0, isRaising ? SHOWN : 2).map((tenant) => <Spotlight.Action key={tenant.slug} label={`Raise a limit of ${tenant.slug}`} leftSection={<IconTrendingUp size={18} stroke={1.6} />} onClick={() => raise(tenant.slug)} />)}
           </Spotlight.ActionsGroup>
         ) : null}
         {matchingTiers.length > 0 ? (

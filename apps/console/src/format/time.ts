@@ -62,23 +62,27 @@ export function formatRelative(at: Instant, nowMs: number): string {
   return distanceMs > 0 ? `in ${formatSpan(distanceMs)}` : `${formatSpan(-distanceMs)} ago`;
 }
 
-/** `2026-11-14T09:30` as a wall clock in the zone shows it. */
+/** `2026-11-14T09:30`, what a wall clock in the zone shows. */
 export function toLocalInput(at: Instant, timeZone: string): string {
   const parts = formatOf(timeZone, { year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }).formatToParts(toDate(at));
   const part = (type: string): string => parts.find((found) => found.type === type)?.value ?? '00';
   return `${part('year')}-${part('month')}-${part('day')}T${part('hour')}:${part('minute')}`;
 }
 
+/** Last day of a period whose end is the first instant after it. */
+export const lastInstant = (end: Instant): number => toDate(end).getTime() - 1;
+
 /**
- * The instant at which a wall clock in the zone shows `local`; undefined for text that is no local time.
+ * The instant at which a wall clock in the zone shows `local`, to the minute or the second; undefined for text that is no local time.
  * Where the clock jumps forward over it, the instant just after the jump; where it shows it twice, the first.
  */
 export function fromLocalInput(local: string, timeZone: string): string | undefined {
-  if (!/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}$/.test(local)) return undefined;
-  const wallMs = Date.parse(`${local}:00Z`);
+  if (!/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2})?$/.test(local)) return undefined;
+  const wallMs = Date.parse(`${local}Z`);
   if (Number.isNaN(wallMs)) return undefined;
-  const offsetAt = (atMs: number): number => Date.parse(`${toLocalInput(atMs, timeZone)}:00Z`) - atMs;
+  // Zones are whole minutes off UTC, and the wall clock read back has no seconds.
+  const offsetAt = (atMs: number): number => Date.parse(`${toLocalInput(atMs, timeZone)}:00Z`) - Math.floor(atMs / 60_000) * 60_000;
   const candidates = [wallMs - offsetAt(wallMs - 86_400_000), wallMs - offsetAt(wallMs + 86_400_000)].sort((a, b) => a - b);
-  const found = candidates.find((atMs) => toLocalInput(atMs, timeZone) === local) ?? candidates[1];
+  const found = candidates.find((atMs) => toLocalInput(atMs, timeZone) === local.slice(0, 16)) ?? candidates[1];
   return found === undefined ? undefined : new Date(found).toISOString();
 }

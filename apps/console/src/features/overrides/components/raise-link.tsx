@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { IconArrowUpCircle } from '@tabler/icons-react';
+import { IconTrendingUp } from '@tabler/icons-react';
 import { ButtonLink } from '../../../components/links';
 import { useCan } from '../../session/api/session.queries';
 
@@ -16,7 +16,7 @@ export function RaiseLink({ tenant, isCompact = false }: RaiseLinkProps): ReactN
   return (
     <ButtonLink
       to="." search={(before) => ({ ...before, raise: tenant })} resetScroll={false} variant={isCompact ? 'default' : 'filled'} size={isCompact ? 'compact-sm' : 'sm'}
-      leftSection={<IconArrowUpCircle size={isCompact ? 14 : 16} />} aria-label={isCompact ? `Raise a limit of ${tenant}` : undefined}
+      leftSection={<IconTrendingUp size={isCompact ? 14 : 16} />} aria-label={isCompact ? `Raise a limit of ${tenant}` : undefined}
     >
       {isCompact ? 'Raise' : 'Raise a limit'}
     </ButtonLink>

@@ -1,7 +1,8 @@
 import type { ReactNode } from 'react';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import type { FieldChange, Tier, TierVersion } from '@quotaplane/contracts';
+import type { FieldChange, Tier, TierContent, tierDraft, TierVersion } from '@quotaplane/contracts';
+import type { z } from 'zod';
 import { Badge } from '../../../components/badge';
 import { DiffTable } from '../../../components/diff-table';
 import { Count, Time } from '../../../components/figures';
@@ -16,6 +17,8 @@ import { DraftEditor } from '../components/draft-editor';
 import { PublishTier } from '../components/publish-tier';
 import { TierLimits } from '../components/tier-limits';
 import classes from '../components/tiers.module.css';
+
+type TierDraft = z.output<typeof tierDraft>;
 
 const route = getRouteApi('/console/tiers/$slug');
 
@@ -40,14 +43,19 @@ function TierDetail({ tier }: { readonly tier: Tier }): ReactNode {
       <Panel title="In force" isFlush>
         <Loaded query={versions}>{() => (current ? <TierLimits content={current.content} /> : <Empty title="Nothing published yet">Fill the draft below and publish it; until then the tier limits nobody.</Empty>)}</Loaded>
       </Panel>
-      <Panel title="Draft" note={tier.hasDraft ? 'has changes that are not published' : 'same as what is in force'}>
-        <Loaded query={draft}>{(read) => (versions.data ? <DraftEditor key={read.version} tier={tier.slug} draft={read} published={current?.content} canEdit={canEdit} /> : null)}</Loaded>
+      <Panel title="Draft" note={tier.hasDraft ? 'has changes that are not published' : 'none yet; the form starts from what is in force'}>
+        <Loaded query={draft}>{(read) => (versions.data ? <DraftEditor key={`${read.version} ${tier.currentVersion}`} tier={tier.slug} draft={startOf(tier, read, current?.content)} published={current?.content} canEdit={canEdit} /> : null)}</Loaded>
       </Panel>
       <Panel title="Versions" isFlush>
         <Loaded query={versions}>{({ items }) => (items.length === 0 ? <Empty title="No versions">Each publish adds one, with what changed.</Empty> : <div className={layout.tight}><div>{items.map((version) => <VersionItem key={version.number} version={version} isCurrent={version.number === tier.currentVersion} />)}</div></div>)}</Loaded>
       </Panel>
     </Page>
   );
+}
+
+/** Without a draft the editor starts from what is in force, not from nothing. */
+function startOf(tier: Tier, draft: TierDraft, published: TierContent | undefined): TierDraft {
+  return tier.hasDraft || published === undefined ? draft : { ...draft, content: published };
 }
 
 function VersionItem({ version, isCurrent }: { readonly version: TierVersion; readonly isCurrent: boolean }): ReactNode {

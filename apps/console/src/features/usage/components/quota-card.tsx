@@ -7,6 +7,7 @@ import { Empty } from '../../../components/notices';
 import { UsageBar } from '../../../components/usage-bar';
 import { useNow } from '../../../components/use-now';
 import { formatCount, percentOf } from '../../../format/number';
+import { lastInstant } from '../../../format/time';
 import { currentUsageQuery } from '../api/usage.queries';
 import classes from './quota-card.module.css';
 
@@ -31,7 +32,7 @@ function QuotaCard({ item }: { readonly item: UsageItem }): ReactNode {
       <div className={classes.head}><strong>{item.meter}</strong><span><Count units={used} /> of <Count units={allowance} /> units</span></div>
       <UsageBar used={used} allowance={allowance} label={`${item.meter}, this period`} />
       <p className={classes.note}>
-        Period <Time at={period.start} zone={period.timezone} as="day" /> to <Time at={period.end} zone={period.timezone} as="day" />, {period.timezone}; ends <Time at={period.end} zone={period.timezone} as="relative" />.
+        Period <Time at={period.start} zone={period.timezone} as="day" /> to <Time at={lastInstant(period.end)} zone={period.timezone} as="day" />, {period.timezone}; ends <Time at={period.end} zone={period.timezone} as="relative" />.
         {spentAt === null ? null : <> At this pace it is spent on <Time at={spentAt} zone={period.timezone} as="day" />.</>}
         {item.overage === '0' ? null : <> {formatCount(item.overage)} units above it, {formatCount(item.billable)} billable.</>}
       </p>

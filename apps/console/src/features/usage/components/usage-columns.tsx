@@ -4,6 +4,7 @@ import { Badge } from '../../../components/badge';
 import { columnsOf } from '../../../components/data-table';
 import { Count, Time } from '../../../components/figures';
 import { UsageBar } from '../../../components/usage-bar';
+import { lastInstant } from '../../../format/time';
 import classes from './usage.module.css';
 
 const column = columnsOf<UsageItem>();
@@ -18,7 +19,7 @@ export const usageColumns = [
     id: 'period', header: 'Period', meta: { sortKey: 'start' },
     cell: ({ row: { original: { period } } }) => (
       <span className={classes.period}>
-        <span><Time at={period.start} zone={period.timezone} as="day" /> – <Time at={period.end} zone={period.timezone} as="day" /></span>
+        <span><Time at={period.start} zone={period.timezone} as="day" /> – <Time at={lastInstant(period.end)} zone={period.timezone} as="day" /></span>
         <span className={classes.zone}>{period.timezone}</span>
       </span>
     ),

@@ -1,0 +1,56 @@
+import { AxeBuilder } from '@axe-core/playwright';
+import { expect, needsChromium, test } from './rig/console-test';
+
+needsChromium();
+
+/** Every route, with the heading that says it has loaded. */
+const ROUTES = [
+  ['/', 'Overview'], ['/tenants', 'Tenants'], ['/tenants/acme', 'Acme Tools'], ['/offenders', 'Offenders'], ['/usage', 'Usage'], ['/audit', 'Audit'],
+  ['/tiers', 'Tiers'], ['/tiers/pro', 'Pro'], ['/endpoint-classes', 'Endpoint classes'], ['/nodes', 'Nodes'], ['/settings', 'Settings'],
+] as const;
+const WCAG_AA = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  test.describe(`in ${colorScheme}`, () => {
+    test.use({ colorScheme });
+
+    for (const [path, title] of ROUTES) {
+      test(`axe finds nothing on ${path}`, async ({ page }) => {
+        await page.goto(path);
+        await expect(page.getByRole('heading', { name: title, level: 1 })).toBeVisible();
+        await expect(page.locator('[aria-busy="true"]')).toHaveCount(0);
+        expect(await violations(new AxeBuilder({ page }))).toEqual([]);
+      });
+    }
+
+    test('axe finds nothing in the raise dialog and its review', async ({ page }) => {
+      await page.goto('/tenants?raise=acme');
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel('per-minute burst, proposed').fill('150');
+      await dialog.getByLabel('Reason').fill('Only looking');
+      expect(await violations(new AxeBuilder({ page }))).toEqual([]);
+      await dialog.getByRole('button', { name: 'Review' }).click();
+      await expect(dialog.getByRole('button', { name: 'Apply to acme' })).toBeVisible();
+      expect(await violations(new AxeBuilder({ page }))).toEqual([]);
+    });
+  });
+}
+
+test.describe('signed out', () => {
+  test.use({ storageState: { cookies: [], origins: [] } });
+
+  test('axe finds nothing on the sign-in page, which says what was wrong', async ({ page }) => {
+    await page.goto('/sign-in');
+    await page.getByLabel('Email').fill('nobody@example.com');
+    await page.getByLabel('Password', { exact: true }).fill('not the password');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await expect(page.getByRole('alert')).toContainText('Request ');
+    expect(await violations(new AxeBuilder({ page }))).toEqual([]);
+  });
+});
+
+/** `rule: where`, one a line, so that a failure reads at once. */
+async function violations(axe: AxeBuilder): Promise<string[]> {
+  const { violations: found } = await axe.withTags(WCAG_AA).analyze();
+  return found.flatMap(({ id, nodes }) => nodes.map(({ target }) => `${id}: ${target.join(' ')}`));
+}
