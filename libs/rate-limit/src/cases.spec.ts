@@ -76,6 +76,16 @@ describe.each(['Redis', 'process'] as const)('cases on counters in %s', (place) 
     if (place === 'Redis') expect(await redis.pttl(hour.counter)).toBeGreaterThanOrEqual(denied.resetAfterMs);
   });
 
+  // Mutation: `>` in place of `>=` where a window's end is compared.
+  it.each(['epoch', 'first-hit'] as const)('ends a window of alignment %s at its end, not a ms before or after', async (alignment) => {
+    const second = windowOf('edge', 1, 1_000, alignment);
+    await judge([second]);
+    clock.advance(999);
+    expect(await judge([second])).toMatchObject({ status: 'denied', states: [{ retryAfterMs: 1 }] });
+    clock.advance(1);
+    expect(await judge([second])).toMatchObject({ status: 'allowed', states: [{ resetAfterMs: 1_000 }] });
+  });
+
   // Mutation: deny at `cost >= limit - count`.
   it.each(KINDS)('C005 lets the last unit through: %s', async (kind) => {
     const verdicts = await judgeMany(11, [rateOf(kind, 10)]);

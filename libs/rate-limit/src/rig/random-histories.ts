@@ -61,7 +61,7 @@ const check: fc.Arbitrary<Check> = fc.record({
 
 const COUNTERS = ['qp:{t}:c:b2', 'qp:{t}:c:w2', 'qp:{t}:c:lane', 'qp:{t}:q:requests:2026-12-01:1:1', 'qp:{t}:c:b1:1000', 'qp:{t}:c:w1:60000'];
 const planted = fc.constantFrom(
-  undefined, '', 'x', '5', '3:', ':3', '1:2:3', '-5:3', '1e3:4', '0x10:1', 'nan:1', '9007199254740992:1', '99999999999999999:1', '007:5', '9007199254740990',
+  undefined, '', 'x', '5', '3:', ':3', '1:2:3', '-5:3', '1e3:4', '0x10:1', 'nan:1', '9007199254740992:1', '99999999999999999:1', '007:5', '00000000000000005:1', '9007199254740990',
   '9007199254740991', `9007199254740991:${START_MS}`, `0:${START_MS + 5_000}`, `3:${START_MS + 600_000}`, `4:${START_MS}`, `40000:${START_MS - 7}`, '12:9007199254740991',
 );
 
@@ -71,7 +71,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 5,
     arbitrary: fc.record({
-      step: fc.constant('clock' as const), byMs: fc.oneof(fc.constantFrom(0, 1, 7, 999, 1_000, 60_000, 86_400_000, -1, -1_000, -600_000), fc.integer({ min: -5_000, max: 200_000 })),
+      step: fc.constant('clock' as const), byMs: fc.oneof(
+        { weight: 3, arbitrary: fc.constantFrom(...WINDOWS_MS, 0, 999, -1, -1_000, -600_000) },
+        { weight: 1, arbitrary: fc.integer({ min: -5_000, max: 200_000 }) },
+      ),
     }),
   },
   {
