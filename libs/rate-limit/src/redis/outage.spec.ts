@@ -70,6 +70,19 @@ describe('deadline', () => {
     expect((await asked).status).toBe('allowed');
   });
 
+  // Mutation: count the time since the call was sent instead of the idle time in it.
+  it('P01 does not count this process\'s own business as store wait: a crowd in a busy loop gets the store\'s answers', async () => {
+    await ask('crowd', inGoodTime());
+    const verdicts: Promise<Verdict>[] = [];
+    for (let at = 0; at < 300; at += 1) {
+      verdicts.push(ask('crowd'));
+      stall(0.5);
+    }
+    const statuses = (await Promise.all(verdicts)).map((verdict) => verdict.status);
+    expect(statuses.filter((status) => status === 'allowed').length).toBeGreaterThanOrEqual(99);
+    expect(statuses).not.toContain('unavailable');
+  });
+
   it('keeps a later deadline apart from an earlier one of the same batch', async () => {
     await ask('x', inGoodTime());
     server.pause();

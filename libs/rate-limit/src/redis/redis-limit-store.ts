@@ -3,7 +3,7 @@ import { admitted } from '../admitted';
 import { atNoCost } from '../at-no-cost';
 import type { AdmittedCharge, Check, LimitStore, Verdict } from '../store';
 import { requireValidCharges, requireValidRefund } from '../valid-charges';
-import { DeadlineWatch } from './deadline-watch';
+import { DeadlineWatch, loopInstant, type LoopInstant } from './deadline-watch';
 import { decodeBatch } from './decoded-batch';
 import { encodeBatch, encodeRefund, type ScriptArg } from './encoded-batch';
 import { causeOf, unavailable } from './outage';
@@ -30,6 +30,7 @@ interface Waiter {
 /** One script call. */
 interface Call {
   readonly waiters: readonly Waiter[];
+  readonly sentAt: LoopInstant;
   /** When one of its waiters was given up first. */
   missedAtMs: number | undefined;
 }
@@ -39,6 +40,10 @@ const MAX_BATCH = 64;
 const MAX_IN_FLIGHT = 2;
 /** How long a refund of a late admission may take: nobody waits for it. */
 const LATE_REFUND_MS = 1_000;
+/** Store wait that a call gets at least: one that was sent late, behind a crowd of this process, is not given up unheard. */
+const MIN_STORE_WAIT_MS = 10;
+/** How far past its deadline a caller may be kept by this process's own business; then its own answer is the lesser evil. */
+const MAX_LATENESS_MS = 1_000;
 /** A call this long past its deadline has lost its connection, whatever the socket says (half-open). */
 const STUCK_MS = 1_000;
 
@@ -50,7 +55,7 @@ export class RedisLimitStore implements LimitStore {
   private readonly redis: Redis;
   private readonly testClock: (() => number) | undefined;
   private readonly maxBatch: number;
-  private readonly deadlines = new DeadlineWatch((nowMs) => this.expire(nowMs));
+  private readonly deadlines = new DeadlineWatch((at) => this.expire(at));
   private waiting: Waiter[] = [];
   private readonly inFlight = new Set<Call>();
   private readonly refunds = new Set<Promise<boolean>>();
@@ -107,7 +112,7 @@ export class RedisLimitStore implements LimitStore {
 
   private send(): void {
     while (this.waiting.length > 0 && this.inFlight.size < MAX_IN_FLIGHT) {
-      const call = { waiters: this.waiting.splice(0, this.maxBatch), missedAtMs: undefined };
+      const call = { waiters: this.waiting.splice(0, this.maxBatch), sentAt: loopInstant(), missedAtMs: undefined };
       this.inFlight.add(call);
       void this.run(call);
     }
@@ -146,20 +151,35 @@ export class RedisLimitStore implements LimitStore {
     void refund.finally(() => this.refunds.delete(refund));
   }
 
-  private expire(nowMs: number): number {
+  /** The budget is store wait: what the loop spent on its own work since the call was sent does not count against the store. */
+  private expire(at: LoopInstant): number {
     let nextAtMs = Infinity;
-    const isStillWaiting = (waiter: Waiter): boolean => {
-      if (waiter.isAnswered) return false;
-      if (waiter.deadlineAtMs <= nowMs) answer(waiter, unavailable('deadline', 'no answer before the deadline'));
-      else nextAtMs = Math.min(nextAtMs, waiter.deadlineAtMs);
-      return !waiter.isAnswered;
-    };
-    // What was never sent is not sent any more; what was sent stays, for its late answer may have to be refunded.
-    this.waiting = this.waiting.filter(isStillWaiting);
     for (const call of this.inFlight) {
-      if (call.waiters.filter(isStillWaiting).length < call.waiters.length) call.missedAtMs ??= nowMs;
-      if (nowMs - (call.missedAtMs ?? nowMs) > STUCK_MS) this.reconnect();
+      for (const waiter of call.waiters) {
+        if (waiter.isAnswered) continue;
+        const leftMs = storeWaitLeftMs(waiter, call.sentAt, at);
+        if (leftMs > 0) {
+          nextAtMs = Math.min(nextAtMs, at.nowMs + leftMs);
+          continue;
+        }
+        giveUp(waiter);
+        call.missedAtMs ??= at.nowMs;
+      }
+      if (at.nowMs - (call.missedAtMs ?? at.nowMs) > STUCK_MS) this.reconnect();
     }
+    return Math.min(nextAtMs, this.expireUnsent(at));
+  }
+
+  /** What was never sent is not sent any more once the calls before it are overdue; what was sent stays, for its late answer may have to be refunded. */
+  private expireUnsent({ nowMs }: LoopInstant): number {
+    let nextAtMs = Infinity;
+    const isStoreLate = [...this.inFlight].some((call) => call.missedAtMs !== undefined);
+    this.waiting = this.waiting.filter((waiter) => {
+      const dueAtMs = isStoreLate ? waiter.deadlineAtMs : waiter.deadlineAtMs + MAX_LATENESS_MS;
+      if (dueAtMs <= nowMs) giveUp(waiter);
+      else nextAtMs = Math.min(nextAtMs, dueAtMs);
+      return !waiter.isAnswered;
+    });
     return nextAtMs;
   }
 
@@ -172,4 +192,11 @@ export class RedisLimitStore implements LimitStore {
 const answer = (waiter: Waiter, verdict: Verdict): void => {
   waiter.isAnswered = true;
   waiter.resolve(verdict);
+};
+
+const giveUp = (waiter: Waiter): void => answer(waiter, unavailable('deadline', 'no answer before the deadline'));
+
+const storeWaitLeftMs = ({ deadlineAtMs }: Waiter, sentAt: LoopInstant, at: LoopInstant): number => {
+  const allowedMs = Math.max(MIN_STORE_WAIT_MS, deadlineAtMs - sentAt.nowMs);
+  return Math.min(allowedMs - (at.idleMs - sentAt.idleMs), deadlineAtMs + MAX_LATENESS_MS - at.nowMs);
 };
