@@ -3,7 +3,7 @@ import type { DenialProblem, Limit, TierContent } from '@quotaplane/contracts';
 import { describe, expect, it } from 'vitest';
 import { call, flood, headerOf } from './rig/http-call';
 import { limitItems, tightest, wholeNumber } from './rig/limit-fields';
-import { bucketBounds, control, denied, echoUrl, floodEcho, otherEchoUrl, passed, untilUntouched } from './rig/story';
+import { bucketBounds, byStore, control, denied, echoUrl, expectPasses, floodEcho, isMachineCalm, otherEchoUrl, untilUntouched } from './rig/story';
 
 const HOBBY = 'demo-hobby';
 /** Tier `free`: 100 per minute, burst 20. */
@@ -15,8 +15,8 @@ describe('point 1: a limit holds, and says so', () => {
     await untilUntouched(echoUrl, HOBBY);
     const first = await floodEcho([echoUrl], HOBBY, 20, 8);
     expect(first.map(({ status }) => status)).toEqual(Array(20).fill(200));
-    const [denial] = denied(await floodEcho([echoUrl], HOBBY, 10, 8));
-    if (!denial) throw new Error('none of ten calls past the burst was denied');
+    const [denial] = byStore(denied(await floodEcho([echoUrl], HOBBY, 30, 8)));
+    if (!denial) throw new Error('none of 30 calls past the burst was denied');
 
     const [rate, month] = limitItems(denial, 'RateLimit-Policy');
     expect(rate).toEqual({ name: 'per-minute', parameters: new Map([['q', 100], ['w', 60], ['qp-burst', 20]]) });
@@ -48,6 +48,8 @@ describe('point 1: a limit holds, and says so', () => {
   });
 
   it('carries the fields on every status and lists them for pages of other origins', async () => {
+    // The first look at a tenant teaches the node its policy, which a busy machine may take longer for than a decision may wait.
+    await untilUntouched(echoUrl, 'demo-globex');
     const wanted: [path: string, status: number][] = [['/echo', 200], ['/fail', 500], ['/no-such-route', 404], ['/stream?ms=oops', 422]];
     for (const [path, status] of wanted) {
       const answer = await call(`${echoUrl}${path}`, { key: 'demo-globex', headers: { origin: 'https://app.example.com' } });
@@ -65,11 +67,9 @@ describe('point 1: a limit holds, and says so', () => {
     ['two echo processes on one Redis', [echoUrl, otherEchoUrl]],
   ])('passes of 70 calls, eight at a time, exactly the capacity and what refills meanwhile: %s', async (_, urls) => {
     await untilUntouched(echoUrl, HOBBY);
+    const isCalm = await isMachineCalm();
     const answers = await floodEcho(urls, HOBBY, 70, 8);
-    const { least, most } = bucketBounds(answers, HOBBY_BUCKET);
-    expect(passed(answers).length).toBeGreaterThanOrEqual(least);
-    expect(passed(answers).length).toBeLessThanOrEqual(most);
-    expect(denied(answers).length).toBe(70 - passed(answers).length);
+    expectPasses(answers, bucketBounds(answers, HOBBY_BUCKET), isCalm);
   });
 
   it.each<[string, Limit, number]>([
@@ -78,9 +78,9 @@ describe('point 1: a limit holds, and says so', () => {
   ])('gives exactly its limit under limit + 50 in parallel, without a concurrency cap: %s', async (name, limit, units) => {
     const tier = await control.tier(name.replace(' ', '-'), { limits: [limit] });
     const { key } = await control.tenant(name.replace(' ', '-'), tier);
+    const isCalm = await isMachineCalm();
     const answers = await floodEcho([echoUrl, otherEchoUrl], key, units + 50, units + 50);
-    expect(passed(answers)).toHaveLength(units);
-    expect(denied(answers)).toHaveLength(50);
+    expectPasses(answers, { least: units, most: units }, isCalm);
   });
 
   it('C002 a client that waits as told passes, one that waits a second less does not', async () => {

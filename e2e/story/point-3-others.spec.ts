@@ -6,9 +6,9 @@ import { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
 import { freshSlug } from './rig/control-plane';
 import { call, type Answer } from './rig/http-call';
-import { limitItems, tightest } from './rig/limit-fields';
+import { limitItems, limitOf } from './rig/limit-fields';
 import { until } from './rig/patience';
-import { control, echoUrl, otherEchoUrl, peek, platform, untilUntouched } from './rig/story';
+import { control, echoUrl, otherEchoUrl, peek, PER_MINUTE, platform, untilUntouched } from './rig/story';
 
 const OTHERS = ['acme', 'globex'] as const;
 
@@ -20,7 +20,7 @@ interface Standing {
 
 async function standingOf(tenant: string): Promise<Standing> {
   const answer = await peek(otherEchoUrl, `demo-${tenant}`);
-  return { policy: await control.policyOf(tenant), remaining: tightest(answer).remaining, policyField: String(answer.headers['ratelimit-policy']) };
+  return { policy: await control.policyOf(tenant), remaining: limitOf(answer, PER_MINUTE).remaining, policyField: String(answer.headers['ratelimit-policy']) };
 }
 
 describe('point 3: nobody else is touched', () => {
@@ -63,7 +63,7 @@ describe('point 3: nobody else is touched', () => {
 
   it('never judges a deleted tenant by its old limits, and refuses its keys within 2 s', async () => {
     const { slug, key } = await control.tenant('leaver', 'pro');
-    for (const url of platform.echoUrls) expect(tightest(await peek(url, key)).limit).toBe(100);
+    for (const url of platform.echoUrls) expect(limitOf(await peek(url, key), PER_MINUTE).capacity).toBe(100);
     const { etag } = await control.ask('GET', `/v1/tenants/${slug}`);
     const deleted = await control.ask<Tenant & { changeId: string }>('DELETE', `/v1/tenants/${slug}`, { ifMatch: etag });
     await control.untilPublished(deleted.body.changeId);

@@ -1,10 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { UsageItem } from '@quotaplane/contracts';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { ControlPlane } from './rig/control-plane';
 import { call, flood, headerOf, type CallOptions } from './rig/http-call';
 import { limitItems, wholeNumber } from './rig/limit-fields';
 import { until } from './rig/patience';
-import { control, echoUrl, floodEcho, otherEchoUrl, passed } from './rig/story';
+import { control, echoUrl, expectPasses, floodEcho, isMachineCalm, otherEchoUrl } from './rig/story';
 
 /** Oldest that a figure may be. */
 const AGE_MAX_MS = 5000;
@@ -30,9 +31,9 @@ describe('point 4: usage is what was admitted', () => {
     billing = control.as(await control.tokenFor(['usage:read']));
   });
 
-  const usedBy = async (tenant: string): Promise<{ used: bigint; item: UsageItem | undefined }> => {
+  const usedBy = async (tenant: string): Promise<{ used: bigint; degraded: bigint; item: UsageItem | undefined }> => {
     const item = await billing.usageOf(tenant);
-    return { used: BigInt(item?.used ?? '0'), item };
+    return { used: BigInt(item?.used ?? '0'), degraded: BigInt(item?.breakdown.degraded ?? '0'), item };
   };
   /** The figures when everything up to `at` is in them. */
   const usedOnce = (tenant: string, at: number): Promise<UsageItem> =>
@@ -43,28 +44,32 @@ describe('point 4: usage is what was admitted', () => {
 
   it('shows for each tenant exactly the units that a client of both echo processes was let through with, within 5 s', async () => {
     const tenants = ['acme', 'hobby', 'globex'];
-    const settledAt = Date.now();
-    // Earlier specs' units are folded first, or they would count as this one's.
-    await until('the fold of what was before', AGE_MAX_MS, () => Date.now() - settledAt > 2500, 100);
+    // Earlier units are folded first, or they would count as this test's.
+    await call(`${echoUrl}/bulk`, { method: 'POST', key: 'demo-acme', body: { items: [1] } });
+    await usedOnce('acme', Date.now());
     const before = await Promise.all(tenants.map(usedBy));
-    const units = new Map(tenants.map((tenant) => [tenant, 0]));
-    const denials = new Map(tenants.map((tenant) => [tenant, 0]));
+    const counted = new Map(tenants.map((tenant) => [tenant, { units: 0n, degraded: 0n, denials: 0 }]));
     await flood(450, 8, async (index) => {
       const tenant = tenants[index % tenants.length] ?? 'acme';
-      const { path, units: cost, ...options } = MIX[Math.floor(index / tenants.length) % MIX.length] ?? MIX[0] ?? { path: '/echo', units: 1 };
+      const { path, units, ...options } = MIX[Math.floor(index / tenants.length) % MIX.length] ?? { path: '/echo', units: 1 };
       const answer = await call(`${index % 2 ? echoUrl : otherEchoUrl}${path}`, { ...options, key: `demo-${tenant}` });
-      const counted = answer.status === 429 ? denials : units;
-      counted.set(tenant, (counted.get(tenant) ?? 0) + (answer.status === 429 ? 1 : cost));
+      const own = counted.get(tenant);
+      if (!own) return;
+      if (answer.status === 429) own.denials += 1;
+      // Decided without the store, on a busy machine: kept apart in the ledger too, and billed to globex alone.
+      else if (headerOf(answer, 'RateLimit-Source') !== '') own.degraded += BigInt(units);
+      else own.units += BigInt(units);
     });
     const endedAt = Date.now();
-    const after = await Promise.all(tenants.map((tenant) => usedOnce(tenant, endedAt)));
-    tenants.forEach((tenant, index) => {
-      const grown = BigInt(after[index]?.used ?? '0') - (before[index]?.used ?? 0n);
-      expect([tenant, grown]).toEqual([tenant, BigInt(units.get(tenant) ?? 0)]);
-    });
+    await Promise.all(tenants.map((tenant) => usedOnce(tenant, endedAt)));
+    for (const [index, tenant] of tenants.entries()) {
+      const [was, is, own] = [before[index], await usedBy(tenant), counted.get(tenant)];
+      const settled = tenant === 'globex' ? (own?.degraded ?? 0n) : 0n;
+      expect([tenant, is.used - (was?.used ?? 0n), is.degraded - (was?.degraded ?? 0n)]).toEqual([tenant, (own?.units ?? 0n) + settled, own?.degraded]);
+    }
     // A story in which nobody was denied would prove nothing of denials.
-    expect(denials.get('hobby')).toBeGreaterThan(0);
-    expect(after[0]).toMatchObject({ tenant: 'acme', meter: 'requests', status: 'open', allowance: '10000000', overage: '0', billable: '0', period: { timezone: 'America/New_York' } });
+    expect(counted.get('hobby')?.denials).toBeGreaterThan(0);
+    expect((await usedBy('acme')).item).toMatchObject({ tenant: 'acme', meter: 'requests', status: 'open', allowance: '10000000', overage: '0', billable: '0', period: { timezone: 'America/New_York' } });
     expect(Date.now() - Date.parse((await usedBy('acme')).item?.asOf ?? '')).toBeLessThanOrEqual(AGE_MAX_MS);
   });
 
@@ -72,8 +77,7 @@ describe('point 4: usage is what was admitted', () => {
     for (let look = 0; look < 10; look += 1) {
       const { item } = await usedBy('globex');
       expect(Date.now() - Date.parse(item?.asOf ?? '')).toBeLessThanOrEqual(AGE_MAX_MS);
-      await until('the next look', 1000, () => true, 300);
-      await new Promise((resolve) => setTimeout(resolve, 300));
+      await sleep(300);
     }
   });
 
@@ -104,9 +108,13 @@ describe('point 4: usage is what was admitted', () => {
       quotas: [{ meter: 'requests', allowance: 25, overage: 'reject', alertAt: [] }],
     });
     const { slug, key } = await control.tenant('small-month', tier, { timezone: 'Pacific/Auckland', anchorDay: 31 });
+    const isCalm = await isMachineCalm();
     const answers = await floodEcho([echoUrl, otherEchoUrl], key, 60, 20);
-    expect(passed(answers)).toHaveLength(25);
-    const denial = await call(`${echoUrl}/echo`, { key });
+    expectPasses(answers, { least: 25, most: 25 }, isCalm);
+    const denial = await until('a denial by the store', 5000, async () => {
+      const answer = await call(`${echoUrl}/echo`, { key });
+      return answer.status === 429 && headerOf(answer, 'RateLimit-Source') === '' && answer;
+    });
     const usage = await usedOnce(slug, denial.receivedAt);
     expect(usage).toMatchObject({ used: '25', allowance: '25', overage: '0', billable: '0' });
     const secondsLeft = (Date.parse(usage.period.end) - denial.sentAt) / 1000;
@@ -115,7 +123,6 @@ describe('point 4: usage is what was admitted', () => {
     expect(retryAfter - secondsLeft).toBeLessThanOrEqual(1);
     expect(limitItems(denial, 'RateLimit').map(({ name }) => name)).toEqual(['month']);
     expect(headerOf(denial, 'Cache-Control')).toBe('no-store');
-    expect(denial.status).toBe(429);
     expect(JSON.parse(denial.body)).toMatchObject({ code: 'quota_exceeded', policy: 'month', limit: 25, 'violated-policies': ['month'], retryAfter });
     // A cheaper look still passes: it needs nothing of the quota.
     expect((await call(`${echoUrl}/bulk`, { method: 'POST', key, body: { items: [] } })).status).toBe(200);

@@ -19,6 +19,8 @@ export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
+  /** The key that was sent. */
+  readonly key: string | undefined;
   /** Wall clock, epoch ms. */
   readonly sentAt: number;
   readonly receivedAt: number;
@@ -42,7 +44,7 @@ export function call(url: string, options: CallOptions = {}): Promise<Answer> {
       incoming.setEncoding('utf8').on('data', (piece) => (body += piece));
       incoming.once('error', reject);
       incoming.once('end', () =>
-        resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, body, sentAt, receivedAt: Date.now(), tookMs: performance.now() - startedAt }),
+        resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, body, key: options.key, sentAt, receivedAt: Date.now(), tookMs: performance.now() - startedAt }),
       );
     });
     outgoing.once('timeout', () => outgoing.destroy(new Error(`no answer from ${url} within ${HANG_MS} ms`)));

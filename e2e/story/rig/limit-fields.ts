@@ -25,3 +25,13 @@ export function wholeNumber(answer: Pick<Answer, 'headers'>, field: string): num
 export function tightest(answer: Pick<Answer, 'headers'>): { limit: number; remaining: number; resetS: number } {
   return { limit: wholeNumber(answer, 'RateLimit-Limit'), remaining: wholeNumber(answer, 'RateLimit-Remaining'), resetS: wholeNumber(answer, 'RateLimit-Reset') };
 }
+
+/** Capacity and what is left of one limit by its name, from the two structured fields; throws when an allowed answer does not list it. */
+export function limitOf(answer: Pick<Answer, 'headers'>, name: string): { capacity: number; remaining: number } {
+  const policy = limitItems(answer, 'RateLimit-Policy').find((item) => item.name === name)?.parameters;
+  const state = limitItems(answer, 'RateLimit').find((item) => item.name === name)?.parameters;
+  const capacity = policy?.get('qp-burst') ?? policy?.get('q');
+  const remaining = state?.get('r');
+  if (typeof capacity !== 'number' || typeof remaining !== 'number') throw new TypeError(`${name} is not in ${JSON.stringify(answer.headers)}`);
+  return { capacity, remaining };
+}
