@@ -12,7 +12,7 @@ import type { AdmittedCharge } from '../store';
 
 /** Slack between the model's idea of real time and the server's. */
 const LIFE_SLACK_MS = 2_000;
-const RUNS = Number(process.env.QUOTAPLANE_RUNS ?? 1_000);
+const RUNS = Number(process.env.QUOTAPLANE_RUNS ?? 500);
 
 let server: TestRedis;
 let redis: Redis;

@@ -34,7 +34,8 @@ afterEach(async () => {
   await server.stop();
 });
 
-const bucket = (counter: string, cost = 1): RateCharge => ({ kind: 'bucket', counter: `qp:{t}:c:${counter}`, limit: 100, windowMs: 60_000, capacity: 100, cost });
+// A unit drains in a quarter of an hour, so that no figure below mends itself.
+const bucket = (counter: string, cost = 1): RateCharge => ({ kind: 'bucket', counter: `qp:{t}:c:${counter}`, limit: 100, windowMs: 86_400_000, capacity: 100, cost });
 const ask = (counter: string, deadlineAtMs = performance.now() + BUDGET_MS, cost = 1): Promise<Verdict> => store.judgeAndSpend(checkOf([bucket(counter, cost)]), deadlineAtMs);
 const stall = (forMs: number): void => {
   const untilMs = performance.now() + forMs;
@@ -46,6 +47,7 @@ const left = async (counter: string): Promise<number | undefined> => {
 };
 
 describe('deadline', () => {
+  // Mutation: settle without refundLate.
   it('answers in time while the store hangs, sends nothing that waited, and refunds what it admitted late', async () => {
     await ask('x', inGoodTime());
     server.pause();
