@@ -23,6 +23,8 @@ export interface DeciderParts {
   readonly storeBudgetMs: number;
 }
 
+/** Time for one answer even where finding out who calls took the whole budget, in ms: a slow key index is no proof that the store is away. */
+const LEAST_WAIT_MS = 5;
 /** A new policy, then a new segment, then the answer: more rounds than that are a store in trouble. */
 const ROUNDS_MAX = 3;
 
@@ -38,14 +40,22 @@ export class Decider {
 
   async decide(call: Call): Promise<GuardDecision> {
     const { breaker, fallback, storeBudgetMs } = this.parts;
-    const deadlineAtMs = call.arrivedAtMs + storeBudgetMs;
+    const deadlineAtMs = Math.max(call.arrivedAtMs + storeBudgetMs, performance.now() + LEAST_WAIT_MS);
     if (!breaker.mayPass()) return fallback.decide(call, 'unavailable');
+    const answer = await this.askUntilJudged(call, deadlineAtMs).catch((error: unknown) => {
+      // A fault of ours, not an outage; but a probe that never reports back would keep the circuit open for good.
+      breaker.failed();
+      throw error;
+    });
+    return 'decision' in answer ? answer.decision : fallback.decide(call, answer.fallBack);
+  }
+
+  private async askUntilJudged(call: Call, deadlineAtMs: number): Promise<Exclude<Round, 'again'>> {
     for (let round = 0; round < ROUNDS_MAX; round += 1) {
       const answer = await this.ask(call, deadlineAtMs);
-      if (answer === 'again') continue;
-      return 'decision' in answer ? answer.decision : fallback.decide(call, answer.fallBack);
+      if (answer !== 'again') return answer;
     }
-    return fallback.decide(call, 'lost');
+    return { fallBack: 'lost' };
   }
 
   private async ask(call: Call, deadlineAtMs: number): Promise<Round> {

@@ -60,7 +60,7 @@ export class FallbackDecider {
   }
 
   private async byShare(call: Call, plan: CallPlan, applied: readonly Applied[], policy: Policy, source: DecisionSource): Promise<GuardDecision> {
-    const { localStore, directory, incarnation, clock } = this.parts;
+    const { localStore, directory, incarnation } = this.parts;
     const share = (units: number): number => directory.shareOf(units, incarnation);
     const charges = applied.map((one) => (one.kind === 'rate' ? rateCharge(one.rate, one.charge.counter, call.cost, share) : one.charge));
     const { fromMs, untilMs } = plan.segment;

@@ -21,10 +21,12 @@ export class ApiKeyIdentity implements IdentityResolver {
   /**
    * @internal The module makes it; a function as option `identity` receives it.
    * @param budgetMs longest wait for the key index in ms
+   * @param isStoreAway true while the store is known not to answer: what this node remembers of a key then stands without a wait
    */
   constructor(
     private readonly keys: Pick<KeyIndex, 'peek' | 'lookup'>,
     private readonly budgetMs: number,
+    private readonly isStoreAway: () => boolean,
   ) {}
 
   resolve(request: GuardedRequest): Identity | Promise<Identity> {
@@ -35,7 +37,8 @@ export class ApiKeyIdentity implements IdentityResolver {
     const hash = this.hashOf(secret);
     const cached = this.keys.peek(hash);
     if (cached) return identityOf(cached, request);
-    return this.keys.lookup(hash, performance.now() + this.budgetMs).then((found) => identityOf(found, request));
+    const waitMs = this.isStoreAway() ? 0 : this.budgetMs;
+    return this.keys.lookup(hash, performance.now() + waitMs).then((found) => identityOf(found, request));
   }
 
   private hashOf(secret: string): string {

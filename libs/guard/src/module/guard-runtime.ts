@@ -106,7 +106,7 @@ export class GuardRuntime implements OnModuleInit, OnApplicationBootstrap, OnApp
       onUndeclaredProxy: (peer) =>
         this.logger.warn(`X-Forwarded-For from ${peer} is ignored: it is not one of trustedProxies, so all its callers are counted as one address`),
     });
-    const apiKeys = new ApiKeyIdentity(keys, options.storeBudgetMs);
+    const apiKeys = new ApiKeyIdentity(keys, options.storeBudgetMs, () => this.breaker.isOpen);
     this.identity = typeof options.identity === 'function' ? options.identity(apiKeys) : (options.identity ?? apiKeys);
   }
 
