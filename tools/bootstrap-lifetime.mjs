@@ -1,8 +1,11 @@
 // The order in which everything that start has started ends: apps first, then stores, then start itself.
+import { setTimeout as sleep } from 'node:timers/promises';
 import { startWatchdog } from './stores/index.mjs';
 
 // npm passes Ctrl-C on to a process that the terminal has signalled already: one press arrives twice.
 const SAME_PRESS_MS = 1_000;
+// Long enough for a person, or a test, to see the guards decide by their fail modes.
+const REOPEN_AFTER_MS = 2_000;
 
 /** @typedef {import('./bootstrap-apps.mjs').App} App */
 /** @typedef {import('./bootstrap-stores.mjs').Store} Store */
@@ -31,21 +34,32 @@ export class Lifetime {
   }
 
   /**
+   * A store that dies is opened again where it can be; else everything is stopped.
    * @param {string} name
    * @param {Promise<Store>} opening
    * @param {NodeJS.Signals} stopSignal
+   * @param {(server: import('./bootstrap-stores.mjs').EmbeddedServer) => void} [onReopened]
    */
-  addStore(name, opening, stopSignal) {
+  addStore(name, opening, stopSignal, onReopened) {
     this.#stores.push(opening);
     const guard = async () => {
-      const { server } = await opening;
-      if (!server) return;
-      this.#watchdog.addStore(server.pid, stopSignal);
-      await server.exited;
-      await this.fail(`${name} ended unexpectedly; everything is stopped.`);
+      const store = await opening;
+      while (store.server) {
+        this.#watchdog.addStore(store.server.pid, stopSignal);
+        await store.server.exited;
+        if (this.signal.aborted) return;
+        if (!store.reopen) return void (await this.fail(`${name} ended unexpectedly; everything is stopped.`));
+        console.error(`${name} ended unexpectedly. It is started again; until then guards decide by their fail modes.`);
+        await sleep(REOPEN_AFTER_MS, undefined, { signal: this.signal });
+        store.server = await store.reopen();
+        console.error(store.server ? `${name} is back.` : `Another ${name} answers at its address; that one is used.`);
+        if (store.server) onReopened?.(store.server);
+      }
     };
-    // A store that does not open is reported by whoever waits for it.
-    guard().catch(() => undefined);
+    guard().catch((error) => {
+      // A store that does not open at first is reported by whoever waits for it.
+      void opening.then(() => this.fail(`${name} ended and cannot be started again: ${error instanceof Error ? error.message : String(error)}`), () => undefined);
+    });
   }
 
   /** @param {App} app */

@@ -10,8 +10,11 @@ const CONNECT_LIMIT_MS = 5_000;
 /**
  * @typedef {object} Store
  * @property {string} url
- * @property {{ pid: number, port: number, exited: Promise<void>, stop: () => Promise<void> } | undefined} server the embedded one
+ * @property {EmbeddedServer | undefined} server the embedded one
+ * @property {() => Promise<EmbeddedServer | undefined>} [reopen] starts it again on its port; undefined when another server answers there by now
  */
+
+/** @typedef {{ pid: number, port: number, exited: Promise<void>, stop: () => Promise<void> }} EmbeddedServer */
 
 /**
  * @param {string} folder the data folder
@@ -45,14 +48,21 @@ export async function openRedis(folder, password, lastPort) {
     await checkRedis(REDIS_URL);
     return { url: REDIS_URL, server: undefined };
   }
-  const logFd = openSync(join(folder, 'redis.log'), 'w', 0o600);
-  try {
-    const options = { dataDir: join(folder, 'redis'), isDurable: true, password, logFd };
-    const server = await embedded('Redis', 'REDIS_URL', async () => startRedisServer({ ...options, port: await portLike(lastPort) }));
-    return { url: server.url, server };
-  } finally {
-    closeSync(logFd);
-  }
+  const start = async (/** @type {number | undefined} */ port, /** @type {'w' | 'a'} */ logMode) => {
+    const logFd = openSync(join(folder, 'redis.log'), logMode, 0o600);
+    try {
+      return await startRedisServer({ dataDir: join(folder, 'redis'), isDurable: true, password, logFd, ...(port ? { port } : {}) });
+    } finally {
+      closeSync(logFd);
+    }
+  };
+  const server = await embedded('Redis', 'REDIS_URL', async () => start(await portLike(lastPort), 'w'));
+  // Guards and API know this address, so it has to come back there or not at all.
+  const reopen = async () => {
+    if (!(await isPortFree(server.port))) return void (await checkRedis(server.url));
+    return embedded('Redis', 'REDIS_URL', () => start(server.port, 'a'));
+  };
+  return { url: server.url, server, reopen };
 }
 
 /**

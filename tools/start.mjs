@@ -60,7 +60,7 @@ async function prepare(folder, secrets) {
     redis: openRedis(folder, secrets.redisPassword.value, last.redisPort),
     postgres: openPostgres(folder, secrets.postgresPassword.value, last.postgresPort),
   };
-  life.addStore('Redis', opening.redis, 'SIGTERM');
+  life.addStore('Redis', opening.redis, 'SIGTERM', ({ pid }) => writeRecord(folder, { ...readRecord(folder), redisStamp: processStamp(pid) }));
   life.addStore('Postgres', opening.postgres, 'SIGINT');
   const recorded = opening.redis.then(({ url, server }) => {
     if (server) writeRecord(folder, { ...last, redisUrl: url, redisPort: server.port, redisStamp: processStamp(server.pid), appStamps: [] });

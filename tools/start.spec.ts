@@ -135,6 +135,20 @@ it('names the process that died, stops everything else and exits with 1', async 
   expect(pids.filter(isAlive)).toEqual([]);
 });
 
+it('starts an embedded Redis that was killed again on its port, and stops that one too', async () => {
+  const run = launch();
+  await untilReady(run);
+  const redis = (): { redisStamp: string; redisUrl: string } => JSON.parse(readFileSync(join(dataDir, 'run.json'), 'utf8')) as { redisStamp: string; redisUrl: string };
+  const before = redis();
+  process.kill(Number.parseInt(before.redisStamp, 10), 'SIGKILL');
+  await expect.poll(() => run.output(), { timeout: 10_000 }).toMatch(/^Redis ended unexpectedly\..*\nRedis is back\.$/m);
+  await expect.poll(() => redis().redisStamp).not.toBe(before.redisStamp);
+  expect(redis().redisUrl).toBe(before.redisUrl);
+  const pids = startedPids();
+  expect(await end(run.child, 'SIGTERM')).toBe(0);
+  expect(pids.filter(isAlive)).toEqual([]);
+});
+
 it('refuses a second start on the same data', async () => {
   const run = launch();
   await untilReady(run);
