@@ -64,7 +64,7 @@ describe('deadline', () => {
     // Without the proxy: it lives in this process and would stand still too.
     const nearby = new RedisLimitStore({ redis: direct });
     await nearby.judgeAndSpend(checkOf([bucket('x')]), inGoodTime());
-    // Mutation: give up in the timer's own turn of DeadlineWatch.
+    // Mutation: reckon store wait by the clock instead of idle time, and give up in the timer's own turn.
     const asked = nearby.judgeAndSpend(checkOf([bucket('x')]), performance.now() + BUDGET_MS);
     // A turn for the socket to be written, then the process stands still past the deadline while the store answers.
     await new Promise(setImmediate);

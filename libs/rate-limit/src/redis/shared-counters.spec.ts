@@ -162,6 +162,7 @@ describe('refund', () => {
     expect(await redis.exists('qp:{t}:c:back-b', 'qp:{t}:q:m')).toBe(0);
   });
 
+  // Mutation: subtract without stopping at 0.
   it('never gives back more than was left on the counter', async () => {
     const [store] = nodes(clock.now) as [RedisLimitStore];
     const charges = [{ ...bucketOf('over', 10, 60_000), cost: 4 }, { ...windowOf('over-w', 10, 60_000), cost: 4 }];
@@ -171,5 +172,6 @@ describe('refund', () => {
     await store.refund(toRefund, inGoodTime());
     await store.refund(toRefund, inGoodTime());
     expect(await store.peek(checkOf(charges), inGoodTime())).toMatchObject({ states: [{ remaining: 10 }, { remaining: 10 }] });
+    expect(await redis.exists('qp:{t}:c:over', 'qp:{t}:c:over-w')).toBe(0);
   });
 });
