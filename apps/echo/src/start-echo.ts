@@ -1,4 +1,5 @@
 import 'reflect-metadata';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ConsoleLogger, type LoggerService } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
@@ -8,12 +9,17 @@ import type { EchoSettings } from './settings';
 
 /** Longest body in bytes; a longer one is answered with 413. */
 const BODY_MAX_BYTES = 256 * 1024;
+/**
+ * How long the process still takes calls once it was told to end, in ms: those on their way, and those of a balancer that has yet to see that
+ * `/health` answers 503. A listening socket that closes at once resets what waits in its queue.
+ */
+const LINGER_MS = 500;
 /** How long calls under way may take once the process was told to end, in ms; then their connections are cut. */
-const DRAIN_MS = 4000;
+const DRAIN_MS = 3500;
 
 export interface RunningEcho {
   readonly port: number;
-  /** Takes no more calls, lets the ones under way end, flushes the journal; at most 10 s in all. */
+  /** Answers 503 on `/health`, a moment later takes no more calls, lets the ones under way end, flushes the journal; at most 10 s in all. */
   stop(): Promise<void>;
 }
 
@@ -34,6 +40,7 @@ export async function startEcho(settings: EchoSettings, logger: LoggerService | 
     port,
     stop: async () => {
       app.get(Readiness).isDraining = true;
+      await sleep(LINGER_MS);
       const cut = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
       try {
         await app.close();
