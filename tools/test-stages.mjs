@@ -16,8 +16,9 @@ export const STAGES = {
   'drift-openapi': () => script('tools/openapi.mjs', '--check'),
   typecheck: () => nx('typecheck'),
   lint: () => nx('lint'),
-  vitest,
+  vitest: () => vitest('vitest.json'),
   build: () => script('tools/build.mjs'),
+  story,
   consumers,
   e2e,
 };
@@ -35,10 +36,16 @@ async function nx(target) {
   return single([target, ...failedTasks].join(' '), code);
 }
 
-async function vitest() {
-  const report = freshReport('vitest.json');
-  const { code } = await run(['node_modules/vitest/vitest.mjs', 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`]);
+async function vitest(reportName, ...args) {
+  const report = freshReport(reportName);
+  const { code } = await run(['node_modules/vitest/vitest.mjs', 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`, ...args]);
   return readVitest(report, code, ROOT);
+}
+
+/** The whole product from outside; after the build, so that its start has nothing left to bundle. */
+async function story() {
+  const config = 'e2e/story/vitest.config.ts';
+  return existsSync(join(ROOT, config)) ? vitest('story.json', '--config', config) : absent(config);
 }
 
 async function consumers() {
