@@ -1,12 +1,17 @@
 import 'reflect-metadata';
 import { Logger } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
+import type { Redis } from 'ioredis';
 import { ConfigError, readConfig } from './config/app-config';
+import { REDIS } from './database/redis';
 import { requireStores } from './database/store-check';
+import { serveMetrics } from './outbox/metrics-server';
 import { WorkerModule } from './worker.module';
 
-/** Longest orderly end; what is cut off then is done again by the next worker. */
+/** Longest orderly end in ms; what is cut off then is done again by the next worker. */
 const STOP_LIMIT_MS = 9_000;
+/** The same without Redis: nothing that is under way can end well. */
+const STOP_LIMIT_AWAY_MS = 1_500;
 
 async function start(): Promise<void> {
   const config = readConfig(process.env);
@@ -15,6 +20,7 @@ async function start(): Promise<void> {
   const logger = new Logger('Worker');
   const worker = app.get(WorkerModule);
   worker.start();
+  const metrics = await serveMetrics(process.env['QUOTAPLANE_WORKER_PORT']);
   logger.log('The worker publishes changes and folds usage');
 
   let isStopping = false;
@@ -22,8 +28,10 @@ async function start(): Promise<void> {
     if (isStopping) return;
     isStopping = true;
     logger.log(`${signal}: finishing what is under way`);
-    setTimeout(() => process.exit(1), STOP_LIMIT_MS).unref();
+    const isRedisAway = app.get<Redis>(REDIS).status !== 'ready';
+    setTimeout(() => process.exit(isRedisAway ? 0 : 1), isRedisAway ? STOP_LIMIT_AWAY_MS : STOP_LIMIT_MS).unref();
     await worker.stop();
+    await metrics?.close();
     await app.close();
     process.exit(0);
   };

@@ -8,7 +8,10 @@ import { claimChanges, markFailed, markPublished, tenantsOfTier, type ClaimedCha
 import { TenantPublisher } from './tenant-publisher';
 
 const CLAIM_LIMIT = 50;
-const TENANTS_PER_PAGE = 100;
+/** Runs beside each other in one worker, so that a tier with very many tenants does not keep an urgent raise waiting. */
+const RUNS_MAX = 2;
+// Their rows are locked while a page is on its way to Redis, and edits of them wait: a page must take well under the lock timeout.
+const TENANTS_PER_PAGE = 50;
 
 /**
  * Carries committed changes to Redis. A claim is a row lock, held until its subjects are published and it is marked done; whatever cuts it
@@ -17,7 +20,7 @@ const TENANTS_PER_PAGE = 100;
 @Injectable()
 export class ChangeRelay {
   private readonly logger = new Logger(ChangeRelay.name);
-  private running: Promise<void> | undefined;
+  private readonly runs = new Set<Promise<void>>();
   private isPokedAgain = false;
 
   constructor(
@@ -28,11 +31,14 @@ export class ChangeRelay {
     @Inject(OutboxMetrics) private readonly metrics: OutboxMetrics,
   ) {}
 
-  /** Publishes all that waits. Calls during a run join it, and it looks once more before it ends. */
-  drain(): Promise<void> {
+  /**
+   * Publishes all that waits and that no other run has claimed. Where enough runs are under way the call joins one, and they look once more
+   * before they end.
+   */
+  async drain(): Promise<void> {
     this.isPokedAgain = true;
-    this.running ??= this.run();
-    return this.running;
+    if (this.runs.size < RUNS_MAX) await this.run();
+    else await Promise.race(this.runs);
   }
 
   /** Called with what is about to be marked; a place for specs to cut the relay short. */
@@ -40,29 +46,38 @@ export class ChangeRelay {
     return Promise.resolve();
   }
 
-  private async run(): Promise<void> {
+  private run(): Promise<void> {
+    const run = this.relayAll(() => this.runs.delete(run));
+    this.runs.add(run);
+    return run;
+  }
+
+  private async relayAll(onEnd: () => void): Promise<void> {
+    // Only then is the run in the set that it leaves.
+    await Promise.resolve();
     try {
       while (this.isPokedAgain) {
         this.isPokedAgain = false;
-        while ((await this.relayBatch()) === CLAIM_LIMIT);
+        while (await this.relayBatch());
       }
     } finally {
       // In the same turn as the last look at the flag, or a poke in between would join a run that is over.
-      this.running = undefined;
+      onEnd();
     }
   }
 
-  /** @returns how many changes were marked done */
-  private relayBatch(): Promise<number> {
+  /** @returns whether there may be more to do at once; what failed waits for the next sweep */
+  private relayBatch(): Promise<boolean> {
     return this.prisma.transaction(async (tx) => {
-      const changes = await claimChanges(tx, CLAIM_LIMIT);
-      if (changes.length === 0) return 0;
+      const claimed = await claimChanges(tx, CLAIM_LIMIT);
+      const batch = nextBatch(claimed);
+      if (batch.length === 0) return false;
       const stopTimer = this.metrics.publishSeconds.startTimer();
-      const batch = new Publications(tx, this.tenants, this.keys, this.catalogue);
+      const publications = new Publications(tx, this.tenants, this.keys, this.catalogue);
       const done: RelayedChange[] = [];
-      for (const change of changes) {
+      for (const change of batch) {
         try {
-          done.push(await batch.publish(change));
+          done.push(await publications.publish(change));
         } catch (error) {
           const message = error instanceof Error ? error.message : String(error);
           this.metrics.changesFailed.inc();
@@ -74,10 +89,21 @@ export class ChangeRelay {
       for (const change of done) await markPublished(tx, change);
       this.metrics.changesPublished.inc(done.length);
       stopTimer();
-      return done.length;
+      return batch.every(({ attempts }) => attempts === 0) && (claimed.length > batch.length || claimed.length === CLAIM_LIMIT);
     }, { timeoutMs: 600_000 });
   }
 }
+
+/**
+ * What to publish of a claim: first the new changes of single subjects together, then the new ones of whole tiers one by one, then once more
+ * what failed before. The rest of the claim is given back when the batch is done.
+ */
+const nextBatch = (claimed: readonly ClaimedChange[]): readonly ClaimedChange[] => {
+  const fresh = claimed.filter(({ attempts }) => attempts === 0);
+  const small = fresh.filter(({ topics }) => topics.every(({ kind }) => kind !== 'tier'));
+  if (small.length > 0) return small;
+  return fresh.length > 0 ? fresh.slice(0, 1) : claimed;
+};
 
 /** What one batch has published so far: subjects that several of its changes name are published once, for all were committed before the claim. */
 class Publications {

@@ -4,6 +4,8 @@ import type { PrismaService, Tx } from '../database/prisma.service';
 export interface ClaimedChange {
   readonly id: string;
   readonly topics: readonly ChangeTopic[];
+  /** Failed attempts to publish it. */
+  readonly attempts: number;
 }
 
 /**
@@ -12,7 +14,7 @@ export interface ClaimedChange {
  */
 export function claimChanges(tx: Tx, limit: number): Promise<ClaimedChange[]> {
   return tx.$queryRaw`
-    SELECT id, topics FROM changes WHERE published_at IS NULL
+    SELECT id, topics, attempts FROM changes WHERE published_at IS NULL
     ORDER BY attempts, claim_order LIMIT ${limit} FOR UPDATE SKIP LOCKED`;
 }
 

@@ -12,7 +12,7 @@ import { TenantPublisher } from './tenant-publisher';
 
 const EVERY_MS = 1_000;
 const AFTER_ERROR_MS = 250;
-const TENANTS_PER_PAGE = 200;
+const TENANTS_PER_PAGE = 100;
 const KEYS_PER_PAGE = 1_000;
 
 interface Identity {

@@ -70,7 +70,8 @@ export class EventsService implements OnModuleDestroy {
       handler: { entry: (entry, id) => this.published(entry, id), gap: () => undefined },
       onError: () => undefined,
     });
-    void this.feed.start();
+    // Without the store the feed keeps trying by itself.
+    this.feed.start().catch(() => undefined);
     this.timers = [
       setInterval(() => this.readers.forEach(({ stream }) => stream.heartbeat()), HEARTBEAT_MS),
       repeat(RECEIPTS_MS, () => this.tellReceipts()),
