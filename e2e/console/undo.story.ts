@@ -7,7 +7,7 @@ test('a raise is undone from its receipt with a reason', async ({ page, scene, c
   const { slug, key } = await control.tenant('undo', 'free');
   await page.goto(`/tenants/${slug}?raise=${slug}`);
   const dialog = page.getByRole('dialog');
-  await dialog.getByLabel('per-minute burst, proposed').fill('45');
+  await dialog.getByLabel('per-minute burst, proposed', { exact: true }).fill('45');
   await dialog.getByLabel('Reason').fill('A slip of the keyboard');
   await dialog.getByRole('button', { name: 'Review' }).click();
   await page.keyboard.press('Control+Enter');

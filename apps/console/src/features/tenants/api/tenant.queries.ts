@@ -51,3 +51,9 @@ export const tenantKeysQuery = (slug: string) => queryOptions({
   queryKey: tenantKeys.keys(slug),
   queryFn: ({ signal }) => call('keysList', { params: { slug }, query: { limit: 200 }, signal }),
 });
+
+/** The first few tenants that fit the words, for the palette. */
+export const tenantSearchQuery = (text: string, count: number) => queryOptions({
+  queryKey: tenantKeys.search(text),
+  queryFn: ({ signal }) => call('tenantsList', { query: { q: text || undefined, limit: count }, signal }),
+});

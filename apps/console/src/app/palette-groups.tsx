@@ -1,0 +1,48 @@
+import type { ReactNode } from 'react';
+import { useDebouncedValue } from '@mantine/hooks';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { IconStack2, IconTrendingUp, IconUser } from '@tabler/icons-react';
+import { useCan } from '../features/session/api/session.queries';
+import { tenantSearchQuery } from '../features/tenants/api/tenant.queries';
+import { tierListQuery } from '../features/tiers/api/tier.queries';
+import { ALL_DESTINATIONS } from './navigation';
+
+export interface PaletteItem {
+  readonly label: string;
+  readonly description?: string;
+  readonly icon: ReactNode;
+  /** Keys that do the same. */
+  readonly keys?: string;
+  readonly run: () => void;
+}
+export type PaletteGroup = readonly [name: string, items: readonly PaletteItem[]];
+
+const RAISE_PREFIX = /^raise\s+/i;
+const SHOWN = 5;
+const ICON = { size: 18, stroke: 1.6 } as const;
+
+/** What fits the words: tenants by the server's search, tiers, pages, and raising a limit without leaving the page. */
+export function usePaletteGroups(query: string): { groups: PaletteGroup[]; isSearching: boolean } {
+  const navigate = useNavigate();
+  const mayRaise = useCan('overrides:write');
+  const isRaising = RAISE_PREFIX.test(query.trimStart());
+  const needle = query.trim().replace(RAISE_PREFIX, '').toLowerCase();
+  const [searched] = useDebouncedValue(needle, 120);
+  const tenants = useQuery({ ...tenantSearchQuery(searched, SHOWN), placeholderData: keepPreviousData, enabled: searched !== '' });
+  const tiers = useQuery(tierListQuery);
+
+  const found = needle === '' ? [] : (tenants.data?.items ?? []);
+  const matchingTiers = isRaising || needle === '' ? [] : (tiers.data?.items ?? []).filter(({ slug, name }) => slug.includes(needle) || name.toLowerCase().includes(needle)).slice(0, SHOWN);
+  const pages = isRaising ? [] : ALL_DESTINATIONS.filter(({ label }) => label.toLowerCase().includes(needle));
+  const openTenant = found.map(({ slug, name, tier }): PaletteItem => (
+    { label: slug, description: `${name}, tier ${tier}`, icon: <IconUser {...ICON} />, run: () => void navigate({ to: '/tenants/$slug', params: { slug } }) }));
+  const raise = found.filter(({ reserved }) => !reserved).slice(0, isRaising ? SHOWN : 2).map(({ slug }): PaletteItem => (
+    { label: `Raise a limit of ${slug}`, icon: <IconTrendingUp {...ICON} />, run: () => void navigate({ to: '.', search: (before) => ({ ...before, raise: slug }), resetScroll: false }) }));
+  const openTier = matchingTiers.map(({ slug, tenants: count }): PaletteItem => (
+    { label: `Tier ${slug}`, description: `${count} tenants`, icon: <IconStack2 {...ICON} />, run: () => void navigate({ to: '/tiers/$slug', params: { slug } }) }));
+  const goTo = pages.map(({ to, label, icon: Icon, key }): PaletteItem => ({ label, icon: <Icon {...ICON} />, keys: `g ${key}`, run: () => void navigate({ to }) }));
+
+  const groups: PaletteGroup[] = [['Tenants', isRaising ? [] : openTenant], ['Raise a limit', mayRaise ? raise : []], ['Tiers', openTier], ['Go to', goTo]];
+  return { groups: groups.filter(([, items]) => items.length > 0), isSearching: tenants.isFetching || searched !== needle };
+}
