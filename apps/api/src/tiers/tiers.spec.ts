@@ -196,6 +196,8 @@ describe('lists', () => {
   // Mutation: order by createdAt alone, or compare with `lt` on it alone, and pages overlap or lose rows.
   it('C074 gives 1,000 rows of one instant once each in pages of 50', async () => {
     const createdAt = new Date('2026-05-05T05:05:05.555Z');
+    // The index would lend its own order to a query that forgot to ask for one.
+    await prisma.$executeRawUnsafe('DROP INDEX api_tokens_created_at_id_idx');
     await prisma.apiToken.createMany({
       data: Array.from({ length: 1_000 }, (_, index) => ({ name: `t${index}`, secretHash: `hash-${index}`, hint: 'qpt_', scopes: ['tiers:read'], binding: { kind: 'platform' }, createdAt, createdBy: 'spec' })),
     });
