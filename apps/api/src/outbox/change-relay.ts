@@ -1,17 +1,15 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { compareStreamIds, STREAM_START } from '@quotaplane/policy';
-import { PrismaService, type Tx } from '../database/prisma.service';
+import { PrismaService } from '../database/prisma.service';
 import { CataloguePublisher } from './catalogue-publisher';
 import { KeyPublisher } from './key-publisher';
 import { OutboxMetrics } from './outbox-metrics';
-import { claimChanges, markFailed, markPublished, tenantsOfTier, type ClaimedChange, type RelayedChange } from './outbox-sql';
+import { claimChanges, markFailed, markPublished, type ClaimedChange, type RelayedChange } from './outbox-sql';
+import { Publications } from './publications';
 import { TenantPublisher } from './tenant-publisher';
 
 const CLAIM_LIMIT = 50;
 /** Runs beside each other in one worker, so that a tier with very many tenants does not keep an urgent raise waiting. */
 const RUNS_MAX = 2;
-// Their rows are locked while a page is on its way to Redis, and edits of them wait: a page must take well under the lock timeout.
-const TENANTS_PER_PAGE = 50;
 
 /**
  * Carries committed changes to Redis. A claim is a row lock, held until its subjects are published and it is marked done; whatever cuts it
@@ -104,81 +102,3 @@ const nextBatch = (claimed: readonly ClaimedChange[]): readonly ClaimedChange[] 
   if (small.length > 0) return small;
   return fresh.length > 0 ? fresh.slice(0, 1) : claimed;
 };
-
-/** What one batch has published so far: subjects that several of its changes name are published once, for all were committed before the claim. */
-class Publications {
-  private readonly tenantRevisions = new Map<string, { readonly revision: number; readonly position: string }>();
-  private readonly documents = new Map<string, string>();
-
-  constructor(
-    private readonly tx: Tx,
-    private readonly tenants: TenantPublisher,
-    private readonly keys: KeyPublisher,
-    private readonly catalogue: CataloguePublisher,
-  ) {}
-
-  async publish({ id, topics }: ClaimedChange): Promise<RelayedChange> {
-    const revisions = new Map<string, number>();
-    const positions: string[] = [];
-    const publishTenants = async (slugs: readonly string[]): Promise<void> => {
-      await this.publishTenants(slugs, id);
-      for (const slug of slugs) {
-        const published = this.tenantRevisions.get(slug);
-        if (!published) continue;
-        revisions.set(slug, published.revision);
-        positions.push(published.position);
-      }
-    };
-    await publishTenants(topics.flatMap((topic) => (topic.kind === 'tenant' ? [topic.slug] : [])));
-    for (const topic of topics) {
-      if (topic.kind === 'tier') await this.eachPageOfTier(topic.slug, publishTenants);
-    }
-    const hashes = topics.flatMap((topic) => (topic.kind === 'key' ? [topic.hash] : []));
-    if (hashes.length > 0) positions.push(...(await this.keys.publish(hashes, id)).values());
-    if (topics.some(({ kind }) => kind === 'classes')) positions.push(await this.document('classes', () => this.catalogue.publishClasses(id)));
-    if (await this.touchesFallback(topics)) {
-      positions.push(await this.document('fallback', async () => (await this.catalogue.publishFallback(id)) ?? STREAM_START));
-    }
-    const position = positions.reduce((last, next) => (compareStreamIds(next, last) > 0 ? next : last), STREAM_START);
-    return { id, position, revisions: [...revisions].map(([tenant, revision]) => ({ tenant, revision })) };
-  }
-
-  private async publishTenants(slugs: readonly string[], changeId: string): Promise<void> {
-    const waiting = [...new Set(slugs)].filter((slug) => !this.tenantRevisions.has(slug));
-    for (let from = 0; from < waiting.length; from += TENANTS_PER_PAGE) {
-      const outcomes = await this.tenants.publish(waiting.slice(from, from + TENANTS_PER_PAGE), { changeId });
-      const failed = outcomes.find((outcome) => 'error' in outcome);
-      for (const outcome of outcomes) {
-        if ('error' in outcome || outcome.position === null) continue;
-        this.tenantRevisions.set(outcome.tenant, { revision: outcome.revision, position: outcome.position });
-      }
-      if (failed && 'error' in failed) throw new RelayError(`${failed.tenant}: ${failed.error}`);
-      // A claim must not look idle to Postgres while a large tier is on its way.
-      await this.tx.$queryRaw`SELECT 1`;
-    }
-  }
-
-  private async eachPageOfTier(tier: string, publish: (slugs: readonly string[]) => Promise<void>): Promise<void> {
-    for (let page = await tenantsOfTier(this.tx, tier, '', TENANTS_PER_PAGE); page.length > 0;) {
-      await publish(page);
-      page = await tenantsOfTier(this.tx, tier, page.at(-1) ?? '', TENANTS_PER_PAGE);
-    }
-  }
-
-  private async touchesFallback(topics: ClaimedChange['topics']): Promise<boolean> {
-    if (topics.some(({ kind }) => kind === 'fallback')) return true;
-    const tiers = topics.flatMap((topic) => (topic.kind === 'tier' ? [topic.slug] : []));
-    return tiers.length > 0 && tiers.includes((await this.catalogue.fallbackTier()) ?? '');
-  }
-
-  private async document(name: string, publish: () => Promise<string>): Promise<string> {
-    const position = this.documents.get(name) ?? (await publish());
-    this.documents.set(name, position);
-    return position;
-  }
-}
-
-/** A change could not be published in full; it stays in the outbox. */
-class RelayError extends Error {
-  override readonly name = 'RelayError';
-}
