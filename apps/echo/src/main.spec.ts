@@ -16,7 +16,8 @@ interface Ended {
   readonly output: string;
 }
 
-describe('the echo process', () => {
+// Each test starts processes; a busy machine takes its time with them.
+describe('the echo process', { timeout: 60_000 }, () => {
   let folder: string;
 
   beforeAll(() => {
@@ -87,6 +88,24 @@ describe('the echo process', () => {
     const [journal] = await client.smembers('qp:journals');
     expect(await client.hget(`qp:journal:${journal}`, '#closed')).toBe('1');
     client.disconnect();
+    await redis.stop();
+  });
+
+  it('ends within 10 s on SIGTERM although its store hangs and a call is under way', async () => {
+    const redis = await startRedis();
+    const port = await freePort();
+    const { child, ended, listening } = launch({ REDIS_URL: redis.url, ECHO_PORT: String(port) });
+    await listening;
+    redis.pause();
+    const stream = fetch(`http://127.0.0.1:${port}/stream?ms=30000`).then((answer) => answer.text()).catch(() => 'cut');
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    const startedAt = performance.now();
+    child.kill('SIGTERM');
+    const { code } = await ended;
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
+    expect(code).toBe(0);
+    expect(await stream).toBe('cut');
+    redis.resume();
     await redis.stop();
   });
 });

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { BUCKET_ALGORITHMS, type CompiledLimit, type CompiledPeriod, type CompiledQuota, type Segment } from '@quotaplane/contracts';
-import { counterKey } from '@quotaplane/rate-limit';
+import { counterKey, quotaKeys } from '@quotaplane/rate-limit';
 import type { JournalCell } from '@quotaplane/usage';
 import { subjectOf, type Call } from './call';
 
@@ -17,12 +17,17 @@ export interface PlannedQuota {
   readonly quota: CompiledQuota;
   /** `month`, or `month-<meter>`. */
   readonly name: string;
+  readonly counters: Map<string, QuotaReference>;
 }
 
 /** Name of a counter and the non-secret partition key that stands for it in the `RateLimit` field. */
 export interface CounterReference {
   readonly counter: string;
   readonly partition: Buffer;
+}
+
+export interface QuotaReference extends CounterReference {
+  readonly base: string;
 }
 
 /** What applies to calls of one class and method within one segment; made once and kept as long as the segment. */
@@ -64,7 +69,7 @@ function makePlan(segment: Segment, { class: { slug, meter }, method }: Pick<Cal
     });
   const quotas = segment.quotas
     .filter((quota) => quota.meter === meter)
-    .map((quota): PlannedQuota => ({ quota, name: meter === 'requests' ? 'month' : `month-${meter}` }));
+    .map((quota): PlannedQuota => ({ quota, name: meter === 'requests' ? 'month' : `month-${meter}`, counters: new Map() }));
   return { segment, rates, quotas, cells: new Map(), policyFields: new Map() };
 }
 
@@ -95,8 +100,20 @@ export function counterOf(rate: PlannedRate, call: Call): CounterReference | und
   return reference;
 }
 
+/** The counter of a quota in one generation, and the ledger's base beside it. */
+export function quotaCounterOf({ quota, counters }: PlannedQuota, { period, part }: Segment, tenant: string, generation: number): QuotaReference {
+  const id = `${tenant}/${generation}`;
+  const known = counters.get(id);
+  if (known) return known;
+  const keys = quotaKeys({ tenant, meter: quota.meter, periodId: period.id, part, generation });
+  const reference = { ...keys, partition: partitionOf(keys.counter) };
+  if (counters.size >= COUNTERS_MAX) counters.clear();
+  counters.set(id, reference);
+  return reference;
+}
+
 /** A short hash: names the partition without telling its subject. */
-export function partitionOf(counter: string): Buffer {
+function partitionOf(counter: string): Buffer {
   return createHash('sha256').update(counter).digest().subarray(0, PARTITION_BYTES);
 }
 

@@ -1,7 +1,6 @@
 import type { Charge, RateCharge } from '@quotaplane/rate-limit';
-import { quotaKeys } from '@quotaplane/rate-limit';
 import type { Call } from './call';
-import { counterOf, partitionOf, type CallPlan, type PlannedQuota, type PlannedRate } from './call-plan';
+import { counterOf, quotaCounterOf, type CallPlan, type PlannedQuota, type PlannedRate } from './call-plan';
 
 /** One limit that applies to this very call, with what the store is asked for it. */
 export type Applied =
@@ -31,11 +30,11 @@ export function rateCharge(rate: PlannedRate, counter: string, cost: number, sha
 
 function quotaApplied(plan: CallPlan, planned: PlannedQuota, call: Call, generation: number): Applied {
   const { segment } = plan;
-  const { meter, allowance, overage, throttle } = planned.quota;
-  const keys = quotaKeys({ tenant: call.tenant, meter, periodId: segment.period.id, part: segment.part, generation });
+  const { allowance, overage, throttle } = planned.quota;
+  const { counter, base, partition } = quotaCounterOf(planned, segment, call.tenant, generation);
   const lane = throttle && {
     kind: 'bucket' as const,
-    counter: `${keys.counter}:lane`,
+    counter: `${counter}:lane`,
     limit: throttle.limit,
     windowMs: throttle.windowMs,
     capacity: throttle.limit,
@@ -44,7 +43,7 @@ function quotaApplied(plan: CallPlan, planned: PlannedQuota, call: Call, generat
   return {
     kind: 'quota',
     quota: planned,
-    partition: partitionOf(keys.counter),
-    charge: { kind: 'quota', ...keys, allowance, overage, periodEndMs: segment.period.endMs, cost: call.cost, ...(lane ? { lane } : {}) },
+    partition,
+    charge: { kind: 'quota', counter, base, allowance, overage, periodEndMs: segment.period.endMs, cost: call.cost, ...(lane ? { lane } : {}) },
   };
 }

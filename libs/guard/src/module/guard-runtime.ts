@@ -26,7 +26,7 @@ const BREAKER = { failureThreshold: 4, spacingMs: 20, openMs: 100, now: () => pe
 const LOCAL_COUNTERS_MAX = 100_000;
 /** Longest wait for each part at start and at the end: a store that is away must hold up neither. */
 const START_WAIT_MS = 1000;
-const STOP_WAIT_MS = 2500;
+const STOP_WAIT_MS = 2000;
 
 /** Everything one life of a node runs: connections, caches, feed, heartbeat, journal and the decision loop. */
 @Injectable()
