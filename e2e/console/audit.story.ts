@@ -13,6 +13,7 @@ test('the audit log shows who raised what, when, why, before and after, on a cha
   await dialog.getByRole('button', { name: `Apply to ${slug}` }).click();
   await expect(dialog.getByText(/^Live on/)).toBeVisible();
   await dialog.getByRole('button', { name: 'Done' }).click();
+  await expect(dialog).toBeHidden();
 
   await page.keyboard.press('g');
   await page.keyboard.press('a');

@@ -12,7 +12,9 @@ test('the palette finds a tenant by the server’s search and raises its limit w
   await page.keyboard.press('Enter');
   await expect(page).toHaveURL(/\/tenants\/globex/);
 
+  await expect(page.getByPlaceholder(/Find a tenant or tier/)).toBeHidden();
   await page.keyboard.press('Control+k');
+  await expect(page.getByPlaceholder(/Find a tenant or tier/)).toBeFocused();
   await page.keyboard.type('raise acme');
   await expect(page.getByRole('button', { name: 'Raise a limit of acme' })).toBeVisible();
   await page.keyboard.press('Enter');

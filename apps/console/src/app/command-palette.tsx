@@ -14,7 +14,7 @@ export function CommandPalette(): ReactNode {
   const { groups, isSearching } = usePaletteGroups(query);
   useFirstSelected(groups);
   return (
-    <Spotlight.Root store={store} query={query} onQueryChange={setQuery} shortcut="mod + K" tagsToIgnore={[]} scrollable maxHeight={440}>
+    <Spotlight.Root store={store} query={query} onQueryChange={setQuery} shortcut="mod + K" tagsToIgnore={[]} scrollable maxHeight={440} transitionProps={{ duration: 0 }}>
       <Spotlight.Search placeholder="Find a tenant or tier, or type “raise hobby”" leftSection={<IconSearch size={18} stroke={1.7} />} aria-label="Search or run a command" />
       <Spotlight.ActionsList>
         {groups.map(([name, items]) => (

@@ -22,7 +22,7 @@ export const theme = createTheme({
   components: {
     Button: { defaultProps: { size: 'sm' } },
     // Scroll locking writes a style element, which a strict Content-Security-Policy refuses; the style sheet does it instead.
-    Modal: { defaultProps: { lockScroll: false, centered: false, yOffset: '6vh', closeButtonProps: { 'aria-label': 'Close' } } },
+    Modal: { defaultProps: { lockScroll: false, centered: false, yOffset: '6vh', transitionProps: { duration: 120 }, closeButtonProps: { 'aria-label': 'Close' } } },
     Drawer: { defaultProps: { lockScroll: false, closeButtonProps: { 'aria-label': 'Close' } } },
     Tooltip: { defaultProps: { openDelay: 250, withArrow: true, multiline: true } },
     TextInput: { defaultProps: { size: 'sm' } },

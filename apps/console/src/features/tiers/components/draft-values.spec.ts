@@ -1,0 +1,41 @@
+import { expect, it } from 'vitest';
+import { tierContentSchema } from '@quotaplane/contracts';
+import { draftFieldOf, draftResolver, toContent, toDraftValues, unitsOf } from './draft-values';
+
+const CONTENT = tierContentSchema.parse({
+  limits: [
+    { name: 'per-minute', algorithm: 'token-bucket', scope: 'tenant', limit: 1000, windowMs: 60_000, burst: 100 },
+    { name: 'login', algorithm: 'fixed-window', scope: 'ip', limit: 20, windowMs: 900_000, endpointClass: 'login', alignment: 'epoch', methods: ['POST'] },
+  ],
+  concurrency: null,
+  quotas: [{ meter: 'requests', allowance: null, overage: 'throttle', throttle: { limit: 100, windowMs: 60_000 }, alertAt: [80, 100] }],
+});
+
+it('changes nothing when nothing is typed, not even what the form does not show', () => {
+  expect(tierContentSchema.parse(toContent(toDraftValues(CONTENT), CONTENT))).toEqual(CONTENT);
+});
+
+it('reads units as people write them and refuses the rest', () => {
+  expect([unitsOf('1,000'), unitsOf('unlimited'), unitsOf('1_000')]).toEqual([1000, null, 1000]);
+  expect([unitsOf(''), unitsOf('1.5'), unitsOf('-1'), unitsOf('1e3')]).toEqual([Number.NaN, Number.NaN, Number.NaN, Number.NaN]);
+});
+
+it('drops a burst that a window cannot have', () => {
+  const values = toDraftValues(CONTENT);
+  const first = values.limits[0];
+  if (first) values.limits[0] = { ...first, algorithm: 'fixed-window' };
+  expect(toContent(values, CONTENT)).toMatchObject({ limits: [expect.not.objectContaining({ burst: expect.anything() }), {}] });
+});
+
+it('puts the contract’s refusal onto the field that was typed', async () => {
+  const values = toDraftValues(CONTENT);
+  const first = values.limits[0];
+  if (first) values.limits[0] = { ...first, window: 'soon' };
+  const answer = await draftResolver(CONTENT)(values, undefined, { fields: {}, shouldUseNativeValidation: false });
+  expect(answer.errors).toMatchObject({ limits: [{ window: { message: 'such as 1m, 30s, 1h' } }] });
+});
+
+it('names form fields by the places of the content', () => {
+  expect(draftFieldOf(['quotas', 0, 'throttle', 'windowMs'])).toBe('quotas.0.throttleWindow');
+  expect(draftFieldOf(['limits', 1, 'windowMs'])).toBe('limits.1.window');
+});
