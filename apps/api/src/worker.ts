@@ -1,4 +1,6 @@
 import 'reflect-metadata';
+import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import type { Redis } from 'ioredis';
@@ -12,12 +14,16 @@ import { WorkerModule } from './worker.module';
 const STOP_LIMIT_MS = 9_000;
 /** The same without Redis: nothing that is under way can end well. */
 const STOP_LIMIT_AWAY_MS = 1_500;
+const CONNECT_LIMIT_MS = 2_000;
 
 async function start(): Promise<void> {
   const config = readConfig(process.env);
   await requireStores(config);
   const app = await NestFactory.createApplicationContext(WorkerModule.with(config));
   const logger = new Logger('Worker');
+  const redis = app.get<Redis>(REDIS);
+  // It is there, as was just seen: the first look should not complain about a connection that is being opened.
+  if (redis.status !== 'ready') await Promise.race([once(redis, 'ready'), delay(CONNECT_LIMIT_MS, undefined, { ref: false })]);
   const worker = app.get(WorkerModule);
   worker.start();
   const metrics = await serveMetrics(process.env['QUOTAPLANE_WORKER_PORT']);
@@ -28,7 +34,7 @@ async function start(): Promise<void> {
     if (isStopping) return;
     isStopping = true;
     logger.log(`${signal}: finishing what is under way`);
-    const isRedisAway = app.get<Redis>(REDIS).status !== 'ready';
+    const isRedisAway = redis.status !== 'ready';
     setTimeout(() => process.exit(isRedisAway ? 0 : 1), isRedisAway ? STOP_LIMIT_AWAY_MS : STOP_LIMIT_MS).unref();
     await worker.stop();
     await metrics?.close();

@@ -23,7 +23,7 @@ export interface PublishOptions {
 
 const PERIODS_BEFORE = 1;
 const PERIODS_AFTER = 13;
-/** A timeline with fewer than this many ms left is published again by the sweep. */
+/** A timeline that ends sooner than this, in ms, is published again. A fresh one reaches 13 periods ahead, so each tenant's turn comes about every two months. */
 export const COVER_AHEAD_MS = 330 * 86_400_000;
 
 /**

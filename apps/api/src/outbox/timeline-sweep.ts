@@ -4,8 +4,6 @@ import { PrismaService } from '../database/prisma.service';
 import { COVER_AHEAD_MS, TenantPublisher } from './tenant-publisher';
 
 const PAGE = 100;
-/** Published a little before a guard would have to ask. */
-const MARGIN_MS = 30 * 86_400_000;
 
 /** Republishes timelines that come near their end, so that no tenant runs past its last segment. */
 @Injectable()
@@ -18,7 +16,7 @@ export class TimelineSweep {
 
   /** @returns how many tenants were published again */
   async run(): Promise<number> {
-    const before = new Date(this.clock.now() + COVER_AHEAD_MS - MARGIN_MS);
+    const before = new Date(this.clock.now() + COVER_AHEAD_MS);
     let published = 0;
     for (let after = ''; ;) {
       const page = await this.prisma.tenant.findMany({
