@@ -75,6 +75,7 @@ describe('deadline', () => {
   // Mutation: count the time since the call was sent instead of the idle time in it.
   it('P01 does not count this process\'s own business as store wait: a crowd in a busy loop gets the store\'s answers', async () => {
     await ask('crowd', inGoodTime());
+    await new Promise(setImmediate);
     const verdicts: Promise<Verdict>[] = [];
     for (let at = 0; at < 300; at += 1) {
       verdicts.push(ask('crowd'));
@@ -87,6 +88,7 @@ describe('deadline', () => {
 
   it('keeps a later deadline apart from an earlier one of the same batch', async () => {
     await ask('x', inGoodTime());
+    await new Promise(setImmediate);
     server.pause();
     const [first, short, long] = [ask('a', inGoodTime()), ask('b'), ask('c', inGoodTime())];
     expect(await short).toMatchObject({ status: 'unavailable', cause: 'deadline' });

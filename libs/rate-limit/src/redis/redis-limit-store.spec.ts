@@ -40,10 +40,19 @@ const remainingOf = (verdict: Verdict): number | undefined => ('states' in verdi
 describe('batching', () => {
   it('sends a lone check at once and what gathers meanwhile in the next call', async () => {
     await ask('warm');
+    await new Promise(setImmediate);
     const calls = vi.spyOn(redis, 'evalsha');
     const verdicts = await Promise.all(Array.from({ length: 40 }, (_, at) => ask(`own-${at}`)));
     expect(countOf(verdicts, 'allowed')).toBe(40);
     expect(calls).toHaveBeenCalledTimes(2);
+  });
+
+  // Mutation: send in the turn of the reply.
+  it('puts callers whom one reply woke into one call', async () => {
+    await Promise.all(Array.from({ length: 40 }, (_, at) => ask(`own-${at}`)));
+    const calls = vi.spyOn(redis, 'evalsha');
+    await Promise.all(Array.from({ length: 40 }, (_, at) => ask(`own-${at}`)));
+    expect(calls).toHaveBeenCalledTimes(1);
   });
 
   it('puts at most 64 checks in a call and has at most two calls in flight', async () => {

@@ -60,6 +60,7 @@ export class RedisLimitStore implements LimitStore {
   private readonly inFlight = new Set<Call>();
   private readonly refunds = new Set<Promise<boolean>>();
   private isClosed = false;
+  private isSending = false;
 
   constructor({ redis, testClock, maxBatch = MAX_BATCH }: RedisLimitStoreOptions) {
     this.redis = redis;
@@ -76,7 +77,7 @@ export class RedisLimitStore implements LimitStore {
       }
       this.waiting.push({ check, deadlineAtMs, resolve, isAnswered: false });
       this.deadlines.watch(deadlineAtMs);
-      if (this.inFlight.size === 0 || this.waiting.length >= this.maxBatch) this.send();
+      if (!this.isSending && (this.inFlight.size === 0 || this.waiting.length >= this.maxBatch)) this.send();
     });
   }
 
@@ -110,13 +111,21 @@ export class RedisLimitStore implements LimitStore {
     return this.testClock === undefined ? '' : this.testClock();
   }
 
-  private send(): void {
+  /** After a reply: the callers whom it wakes ask again before the turn ends, and share a call instead of sending the first of them alone. */
+  private sendSoon(): void {
+    if (this.isSending) return;
+    this.isSending = true;
+    process.nextTick(this.send);
+  }
+
+  private readonly send = (): void => {
+    this.isSending = false;
     while (this.waiting.length > 0 && this.inFlight.size < MAX_IN_FLIGHT) {
       const call = { waiters: this.waiting.splice(0, this.maxBatch), sentAt: loopInstant(), missedAtMs: undefined };
       this.inFlight.add(call);
       void this.run(call);
     }
-  }
+  };
 
   private async run(call: Call): Promise<void> {
     const { waiters } = call;
@@ -130,7 +139,7 @@ export class RedisLimitStore implements LimitStore {
       for (const waiter of waiters) if (!waiter.isAnswered) answer(waiter, verdict);
     } finally {
       this.inFlight.delete(call);
-      this.send();
+      this.sendSoon();
     }
   }
 
