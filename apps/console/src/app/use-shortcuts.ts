@@ -3,7 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { ALL_DESTINATIONS } from './navigation';
 
 /** How long `g` waits for its second key, in ms. */
-const CHORD_MS = 1200;
+const CHORD_MS = 1500;
 
 /** `g t` and its like go to pages, `?` shows them all. Typing in a field or an open dialog is left alone. */
 export function useShortcuts({ onHelp }: { readonly onHelp: () => void }): void {
@@ -12,8 +12,9 @@ export function useShortcuts({ onHelp }: { readonly onHelp: () => void }): void 
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent): void => {
       if (event.ctrlKey || event.metaKey || event.altKey || isBusy(event.target)) return;
-      const isSecond = performance.now() - chordAtMs.current < CHORD_MS;
-      chordAtMs.current = event.key === 'g' && !isSecond ? performance.now() : Number.NEGATIVE_INFINITY;
+      // By the time of the key, not of its handling: a busy page must not swallow it.
+      const isSecond = event.timeStamp - chordAtMs.current < CHORD_MS;
+      chordAtMs.current = event.key === 'g' && !isSecond ? event.timeStamp : Number.NEGATIVE_INFINITY;
       if (event.key === '?') onHelp();
       const destination = isSecond ? ALL_DESTINATIONS.find(({ key }) => key === event.key) : undefined;
       if (!destination) return;

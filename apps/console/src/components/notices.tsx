@@ -6,15 +6,22 @@ import { formatSpan } from '../format/time';
 import { useNow } from './use-now';
 import classes from './notices.module.css';
 
+interface ProblemNoticeProps {
+  readonly error: unknown;
+  /** Replaces the usual next step where the page knows a better one. */
+  readonly step?: string;
+  readonly onRetry?: () => void;
+}
+
 /** What went wrong, why, what to do and the request id to quote. */
-export function ProblemNotice({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }): ReactNode {
+export function ProblemNotice({ error, step, onRetry }: ProblemNoticeProps): ReactNode {
   if (error === null || error === undefined) return null;
   const problem = error instanceof ApiProblem ? error : new ApiProblem('internal', 'The console met an error of its own.', 0, null, [], null, { cause: error });
   return (
     <div className={classes.notice} role="alert">
       <IconAlertCircle size={18} aria-hidden />
       <div className={classes.text}>
-        <strong>{problem.message}</strong> {nextStep(problem)}
+        <strong>{problem.message.replace(/[^.!?]$/, '$&.')}</strong> {step ?? nextStep(problem)}
         {problem.errors.map(({ pointer, detail }) => <div key={`${pointer} ${detail}`}><code>{pointer}</code> {detail}</div>)}
         {problem.requestId === null ? null : <div className={classes.id}>Request {problem.requestId}</div>}
       </div>

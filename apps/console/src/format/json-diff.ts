@@ -1,5 +1,7 @@
+import { formatUtc } from './time';
+
 /** A value of an audit entry or a tier version. */
-export type Json = string | number | boolean | null | Json[] | { [member: string]: Json };
+export type Json = string | number | boolean | null | Json[] | { [member: string]: Json | undefined };
 
 export interface FieldDifference {
   /** Members on the way, named lists keyed by their name: `limits · per-minute · burst`. */
@@ -45,11 +47,13 @@ function nameOf(item: Json): string | undefined {
   return typeof name === 'string' ? name : undefined;
 }
 
-/** A leaf for people: figures grouped, absence as a dash. */
+const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?Z$/;
+
+/** A leaf for people: figures grouped, instants in UTC, absence as a dash. */
 export function showJson(value: Json | undefined): string {
   if (value === undefined) return '–';
   if (value === null) return 'none';
   if (typeof value === 'number') return new Intl.NumberFormat('en-US', { maximumFractionDigits: 20 }).format(value);
-  if (typeof value === 'string') return value;
+  if (typeof value === 'string') return INSTANT.test(value) ? formatUtc(value) : value;
   return JSON.stringify(value);
 }

@@ -57,14 +57,14 @@ function toFilter({ from, to, ...rest }: AuditSearch): AuditFilter {
 }
 
 const TEXT_FILTERS = [['tenant', 'Tenant'], ['actor', 'Actor'], ['action', 'Action'], ['entity', 'Entity id']] as const;
-const DAY_FILTERS = [['from', 'From day'], ['to', 'To day']] as const;
+const DAY_FILTERS = [['from', 'From day', 'from'], ['to', 'To day', 'to']] as const;
 
 function AuditFilters({ search, onChange }: { readonly search: AuditSearch; readonly onChange: (change: AuditSearch) => void }): ReactNode {
   const apply = useDebouncedCallback((name: keyof AuditSearch, value: string) => onChange({ [name]: value.trim() || undefined }), 350);
   return (
     <div className={layout.toolbar} role="search">
       {TEXT_FILTERS.map(([name, label]) => <TextInput key={name} w={name === 'entity' ? 220 : 150} aria-label={label} placeholder={label} defaultValue={search[name] ?? ''} onChange={(event) => apply(name, event.currentTarget.value)} />)}
-      {DAY_FILTERS.map(([name, label]) => <TextInput key={name} type="date" w={150} aria-label={label} defaultValue={search[name] ?? ''} onChange={(event) => onChange({ [name]: event.currentTarget.value || undefined })} />)}
+      {DAY_FILTERS.map(([name, label, word]) => <TextInput key={name} type="date" w={190} aria-label={label} leftSection={<span aria-hidden className={classes.word}>{word}</span>} leftSectionWidth={48} defaultValue={search[name] ?? ''} onChange={(event) => onChange({ [name]: event.currentTarget.value || undefined })} />)}
     </div>
   );
 }

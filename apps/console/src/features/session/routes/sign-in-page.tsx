@@ -6,6 +6,7 @@ import { signIn } from '@quotaplane/contracts';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useRouter } from '@tanstack/react-router';
 import { useForm } from 'react-hook-form';
+import { ApiProblem } from '../../../api/api-problem';
 import { call } from '../../../api/client';
 import { showFieldErrors } from '../../../api/form-problem';
 import { Logo } from '../../../components/logo';
@@ -35,7 +36,7 @@ export function SignInPage(): ReactNode {
       <form className={classes.card} onSubmit={form.handleSubmit((values) => submit.mutate(values))} noValidate>
         <div className={classes.brand}><Logo size={36} /><span>Quotaplane</span></div>
         <h1 className={classes.title}>Sign in to the console</h1>
-        {submit.error ? <ProblemNotice error={submit.error} /> : null}
+        {submit.error ? <ProblemNotice error={submit.error} step={submit.error instanceof ApiProblem && submit.error.status === 401 ? 'Check both and try again.' : undefined} /> : null}
         <TextInput label="Email" type="email" autoComplete="username" autoFocus size="md" error={errors.email ? 'Enter your email address' : undefined} {...form.register('email')} />
         <PasswordInput label="Password" autoComplete="current-password" size="md" error={errors.password ? 'Enter your password' : undefined} visibilityToggleButtonProps={{ 'aria-label': 'Show password' }} {...form.register('password')} />
         <Button type="submit" size="md" loading={submit.isPending} fullWidth>Sign in</Button>
