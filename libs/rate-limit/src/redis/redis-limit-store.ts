@@ -41,7 +41,7 @@ const MAX_IN_FLIGHT = 2;
 /** How long a refund of a late admission may take: nobody waits for it. */
 const LATE_REFUND_MS = 1_000;
 /** Store wait that a call gets at least: one that was sent late, behind a crowd of this process, is not given up unheard. */
-const MIN_STORE_WAIT_MS = 10;
+const MIN_STORE_WAIT_MS = 20;
 /** How far past its deadline a caller may be kept by this process's own business; then its own answer is the lesser evil. */
 const MAX_LATENESS_MS = 1_000;
 /** A call this long past its deadline has lost its connection, whatever the socket says (half-open). */
