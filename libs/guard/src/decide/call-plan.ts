@@ -28,7 +28,12 @@ export interface CounterReference {
 
 export interface QuotaReference extends CounterReference {
   readonly base: string;
+  /** Counter of the slower lane past the allowance. */
+  readonly lane: string;
 }
+
+/** Name of the slower lane past a quota's allowance, as headers and denials show it. */
+export const throttleName = (quotaName: string): string => `${quotaName}-throttle`;
 
 /** What applies to calls of one class and method within one segment; made once and kept as long as the segment. */
 export interface CallPlan {
@@ -101,12 +106,16 @@ export function counterOf(rate: PlannedRate, call: Call): CounterReference | und
 }
 
 /** The counter of a quota in one generation, and the ledger's base beside it. */
-export function quotaCounterOf({ quota, counters }: PlannedQuota, { period, part }: Segment, tenant: string, generation: number): QuotaReference {
+export function quotaCounterOf({ quota, name, counters }: PlannedQuota, { period, part }: Segment, tenant: string, generation: number): QuotaReference {
   const id = `${tenant}/${generation}`;
   const known = counters.get(id);
   if (known) return known;
   const keys = quotaKeys({ tenant, meter: quota.meter, periodId: period.id, part, generation });
-  const reference = { ...keys, partition: partitionOf(keys.counter) };
+  // Narrowed, so that it never meets the counter of a limit that happens to have the same name.
+  const lane = counterKey({
+    tenant, limit: throttleName(name), algorithm: 'token-bucket', windowMs: quota.throttle?.windowMs ?? 0, scope: 'tenant', subject: '', narrow: 'quota',
+  });
+  const reference = { ...keys, lane, partition: partitionOf(keys.counter) };
   if (counters.size >= COUNTERS_MAX) counters.clear();
   counters.set(id, reference);
   return reference;

@@ -19,8 +19,8 @@ export interface Call {
   readonly cost: number;
   /** Normalised address; always known. */
   readonly address: string;
-  readonly keyId?: string | undefined;
-  readonly userId?: string | undefined;
+  readonly keyId?: string | null | undefined;
+  readonly userId?: string | null | undefined;
   /** By scope, `subject:account` and the like. */
   readonly subjects?: ReadonlyMap<string, string> | undefined;
   /** Monotonic instant (`performance.now()`) at which the call reached the guard. */
@@ -38,9 +38,9 @@ export function subjectOf(call: Call, scope: Scope): string | undefined {
     case 'ip':
       return call.address;
     case 'key':
-      return call.keyId;
+      return call.keyId ?? undefined;
     case 'user':
-      return call.userId;
+      return call.userId ?? undefined;
     default:
       return call.subjects?.get(scope);
   }

@@ -31,10 +31,10 @@ export function rateCharge(rate: PlannedRate, counter: string, cost: number, sha
 function quotaApplied(plan: CallPlan, planned: PlannedQuota, call: Call, generation: number): Applied {
   const { segment } = plan;
   const { allowance, overage, throttle } = planned.quota;
-  const { counter, base, partition } = quotaCounterOf(planned, segment, call.tenant, generation);
+  const { counter, base, lane: laneCounter, partition } = quotaCounterOf(planned, segment, call.tenant, generation);
   const lane = throttle && {
     kind: 'bucket' as const,
-    counter: `${counter}:lane`,
+    counter: laneCounter,
     limit: throttle.limit,
     windowMs: throttle.windowMs,
     capacity: throttle.limit,

@@ -1,7 +1,7 @@
 import type { Decision, DecisionSource, LimitReport } from '@quotaplane/contracts';
 import type { ChargeState, QuotaState } from '@quotaplane/rate-limit';
 import type { Call } from './call';
-import type { CallPlan } from './call-plan';
+import { throttleName, type CallPlan } from './call-plan';
 import { appliedTo, type Applied } from './charges';
 
 /** A limit's figures with the partition key that goes into the `RateLimit` field. */
@@ -143,9 +143,6 @@ function quotaReports({ quota, charge, partition }: Extract<Applied, { kind: 'qu
   };
   return [month, slower];
 }
-
-/** Name of the slower lane past a quota's allowance, as headers and denials show it. */
-export const throttleName = (quotaName: string): string => `${quotaName}-throttle`;
 
 /** A suspended account: refused whatever its limits would say. */
 export function blockedDecision(facts: RefusalFacts & { readonly plan: CallPlan; readonly nowMs: number }): GuardDecision {

@@ -1,7 +1,7 @@
 import { GUARD_HEADERS, LEGACY_HEADERS } from '@quotaplane/contracts';
 import { serializeItem, serializeList, type Item } from 'structured-headers';
-import type { CallPlan } from '../decide/call-plan';
-import { smallestShare, throttleName, type GuardDecision, type GuardReport } from '../decide/guard-decision';
+import { throttleName, type CallPlan } from '../decide/call-plan';
+import { smallestShare, type GuardDecision, type GuardReport } from '../decide/guard-decision';
 
 export interface FieldOptions {
   /** Also the older X- names. */

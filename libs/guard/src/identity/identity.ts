@@ -3,8 +3,8 @@ export interface GuardedRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  readonly params: unknown;
-  readonly query: unknown;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly query: Readonly<Record<string, unknown>>;
   readonly body: unknown;
   readonly socket: { readonly remoteAddress?: string | undefined };
 }
@@ -12,7 +12,7 @@ export interface GuardedRequest {
 /** Who is calling. */
 export type Identity =
   /** A customer: `keyId` and `userId` are what limits of scope `key` and `user` count by. */
-  | { readonly kind: 'tenant'; readonly tenant: string; readonly keyId?: string | undefined; readonly userId?: string | undefined }
+  | { readonly kind: 'tenant'; readonly tenant: string; readonly keyId?: string | null | undefined; readonly userId?: string | null | undefined }
   /** No credentials: the `anonymous` tier, counted by address. */
   | { readonly kind: 'anonymous' }
   /** Wrong credentials: answered with 401, never treated as anonymous. */

@@ -180,6 +180,20 @@ describe.each(ADAPTERS)('a guarded service on %s', (adapter) => {
     expect(Number(third.headers.get('retry-after'))).toBeGreaterThan(86_400);
   });
 
+  it('drops to the slower lane past the allowance and says so', async () => {
+    const quota = { meter: 'requests', allowance: 2, overage: 'throttle' as const, throttle: { limit: 1, windowMs: 60_000 } };
+    const key = await tenantWith('lane', { limits: [limitOf()], quotas: [quota] });
+    await app.get('/echo', key);
+    await app.get('/echo', key);
+    const slower = await app.get('/echo', key);
+    expect(slower.status).toBe(200);
+    expect(slower.headers.get('ratelimit-limit')).toBe('1');
+    const denied = await app.get('/echo', key);
+    expect(denied.status).toBe(429);
+    expect(await denied.json()).toMatchObject({ code: 'rate_limited', policy: 'month-throttle' });
+    expect(Number(denied.headers.get('retry-after'))).toBeLessThanOrEqual(60);
+  });
+
   it('enforces a change on the very next call', async () => {
     const key = await tenantWith('raise', { limits: [limitOf({ limit: 1, burst: 1 })] });
     await app.get('/echo', key);
