@@ -1,6 +1,9 @@
-import type { AuditEntry, ChangeReceipts, Override } from '@quotaplane/contracts';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { AuditEntry, ChangeReceipts, Override, WhoAmI } from '@quotaplane/contracts';
 import { describe, expect, it } from 'vitest';
-import { control } from './rig/story';
+import { ControlPlane } from './rig/control-plane';
+import { control, platform } from './rig/story';
 
 const TENANT = 'juniper';
 const entries = async (query: string): Promise<AuditEntry[]> => (await control.get<{ items: AuditEntry[] }>(`/v1/audit?tenant=${TENANT}&limit=200${query}`)).items;
@@ -43,12 +46,16 @@ describe('point 5: the audit says who raised what, when, why, before and after',
     expect(receipts.committedAt).toBe(first.at);
   });
 
-  it('names the operator who was signed in', async () => {
-    const me = await control.get<{ kind: string; id: string; name: string }>('/v1/auth/me');
-    const raised = await control.raise(TENANT, { limits: { 'per-minute': { burst: 300 } } });
-    const reverted = await control.post<Override>(`/v1/overrides/${raised.id}/revert`, { reason: 'end of the story' });
-    const [entry] = (await entries('')).filter(({ changeId }) => changeId === reverted.changeId);
-    expect(entry?.actor).toEqual({ kind: me.kind, id: me.id, name: me.name });
+  it('names the operator who was signed in, by the password that the start has shown', async () => {
+    const password = (await readFile(join(platform.dataDir, 'secrets/admin-password'), 'utf8')).trim();
+    const operator = await ControlPlane.signedIn(platform.apiUrl, 'admin@example.com', password);
+    const me = await operator.get<WhoAmI>('/v1/auth/me');
+    const raised = await operator.raise(TENANT, { limits: { 'per-minute': { burst: 300 } } });
+    const reverted = await operator.post<Override>(`/v1/overrides/${raised.id}/revert`, { reason: 'end of the story' });
+    const found = await entries('');
+    for (const { changeId } of [raised, reverted]) {
+      expect(found.find((entry) => entry.changeId === changeId)?.actor).toEqual({ kind: 'operator', id: me.id, name: me.name });
+    }
   });
 
   it('has no entry for what was refused', async () => {

@@ -12,6 +12,8 @@ import { byStore, denied, expectPasses, isMachineCalm, passed } from './rig/stor
 const DAY_MS = 86_400_000;
 /** What an outage may add to a call. */
 const ADDED_MAX_MS = 50;
+/** A pause that a Node process may make at any time, such as for its garbage; three healthy seconds may happen to have none. */
+const USUAL_PAUSE_MS = 25;
 const RETURN_MAX_MS = 5000;
 const dayBucket = (limit: number) => ({
   limits: [{ name: 'per-day', algorithm: 'token-bucket' as const, scope: 'tenant' as const, limit, windowMs: DAY_MS, burst: limit, mode: 'enforce' as const }],
@@ -51,7 +53,7 @@ function expectNoWait(what: string, healthy: readonly Answer[], during: readonly
   });
   console.log(`${what}: without ${JSON.stringify(before)}, with ${JSON.stringify(since)} (ms); machine ${isCalm ? 'calm' : 'busy'}`);
   expect((since?.p99 ?? 0) - (before?.p99 ?? 0)).toBeLessThanOrEqual(isCalm ? ADDED_MAX_MS : 5 * ADDED_MAX_MS);
-  if (isCalm) expect((since?.max ?? 0) - (before?.max ?? 0)).toBeLessThanOrEqual(ADDED_MAX_MS);
+  if (isCalm) expect((since?.max ?? 0) - Math.max(before?.max ?? 0, USUAL_PAUSE_MS)).toBeLessThanOrEqual(ADDED_MAX_MS);
 }
 
 /** What the ledger holds of a tenant is what its callers were let through with: by the store, and without it. */

@@ -18,12 +18,22 @@ export class RefusedError extends Error {
   override readonly name = 'RefusedError';
 }
 
-/** The REST API as a program with one token uses it. */
+/** The REST API as a program with one token uses it, or the console of an operator who is signed in. */
 export class ControlPlane {
-  constructor(
-    readonly url: string,
-    private readonly token: string,
-  ) {}
+  private readonly credentials: Readonly<Record<string, string>>;
+
+  /** @param credentials a token, or the headers of a session */
+  constructor(readonly url: string, credentials: string | Readonly<Record<string, string>>) {
+    this.credentials = typeof credentials === 'string' ? { authorization: `Bearer ${credentials}` } : credentials;
+  }
+
+  /** Signs an operator in, as the console does. */
+  static async signedIn(url: string, email: string, password: string): Promise<ControlPlane> {
+    const answer = await call(`${url}/v1/auth/sign-in`, { method: 'POST', body: { email, password } });
+    const cookie = answer.headers['set-cookie']?.[0]?.split(';')[0];
+    if (answer.status !== 200 || cookie === undefined) throw new RefusedError(`sign-in: ${answer.status} ${answer.body}`);
+    return new ControlPlane(url, { cookie, 'x-quotaplane-console': '1' });
+  }
 
   /** The same API with another token. */
   as(token: string): ControlPlane {
@@ -32,7 +42,7 @@ export class ControlPlane {
 
   /** Whatever the answer is. */
   async try<T = unknown>(method: Verb, path: string, { body, ifMatch }: { body?: unknown; ifMatch?: string } = {}): Promise<Reply<T>> {
-    const headers = { authorization: `Bearer ${this.token}`, ...(ifMatch === undefined ? {} : { 'if-match': ifMatch }) };
+    const headers = { ...this.credentials, ...(ifMatch === undefined ? {} : { 'if-match': ifMatch }) };
     const answer = await call(`${this.url}${path}`, { method, headers, ...(body === undefined ? {} : { body }) });
     // The one cast of this file: the shapes are the contract's, and what is asserted of them is asserted by the specs.
     return { status: answer.status, etag: headerOf(answer, 'ETag'), body: (answer.body === '' ? undefined : JSON.parse(answer.body)) as T, answer };
