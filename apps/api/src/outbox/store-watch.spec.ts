@@ -35,6 +35,7 @@ const isWhole = async (): Promise<boolean> => {
   const tenants = await rig.prisma.tenant.findMany({ select: { slug: true, revision: true, generation: true } });
   const heads = await rig.redis.mget(tenants.map(({ slug }) => redisKeys.head(slug)));
   const isAt = (index: number): boolean => heads[index] === `${tenants[index]?.revision ?? 0}.${tenants[index]?.generation ?? 0}`;
+  if ((await rig.prisma.change.count({ where: { publishedAt: null } })) > 0) return false;
   return tenants.every((_, index) => isAt(index)) && (await rig.redis.exists(KEY, redisKeys.classes, redisKeys.fallback)) === 3;
 };
 const settled = (withinMs: number) => eventually(() => isWhole().catch(() => false), withinMs);

@@ -88,6 +88,7 @@ export class TenantPublisher {
     if (isLost) this.metrics.generationsRaised.inc();
     return {
       row,
+      isHeadSeen: inStore !== null,
       isCurrent: row.revision > 0 && (row.deletedAt === null ? inStore?.revision === row.revision && inStore.generation === row.generation : head !== null),
       revision: Math.max(row.revision, inStore?.revision ?? 0) + 1,
       generation: Math.max(row.generation, inStore?.generation ?? 0) + (isLost ? 1 : 0),
@@ -105,7 +106,9 @@ export class TenantPublisher {
       this.logger.error(`The policy of ${slug} cannot be compiled: ${policy}`);
       return { outcome: { tenant: slug, error: policy } };
     }
-    const { position } = await this.publisher.publishTenant({ policy, generation, changeId });
+    // Sent right behind each other: the first tells what the second has met, for Redis may have lost the head since it was read.
+    const [met, { position }] = await Promise.all([this.redis.get(redisKeys.head(slug)), this.publisher.publishTenant({ policy, generation, changeId })]);
+    if (met === null && next.isHeadSeen) return this.write(this.nextOf({ ...next.row, revision, generation }, null), rows, nowMs, changeId);
     const lastSegment = policy.segments.at(-1);
     return {
       outcome: { tenant: slug, revision, generation, position },
@@ -132,6 +135,7 @@ function isComplete(row: LockedTenant, hasPolicy: boolean, nowMs: number): boole
 
 interface NextPublication {
   readonly row: LockedTenant;
+  readonly isHeadSeen: boolean;
   readonly isCurrent: boolean;
   readonly revision: number;
   readonly generation: number;
