@@ -1,12 +1,16 @@
 import 'reflect-metadata';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { AppModule } from './app.module';
 import { ConfigError, readConfig, type AppConfig } from './config/app-config';
 import { requireStores } from './database/store-check';
+import { Readiness } from './health/readiness';
 import { createHttpApp } from './http/http-server';
 
 /** Longest orderly end in ms; requests still under way then are cut. */
 const STOP_LIMIT_MS = 9_000;
+/** How long calls are still taken once the process was told to end, in ms: a socket that closes at once resets what waits in its queue. */
+const LINGER_MS = 500;
 
 async function start(): Promise<void> {
   const config = readConfig(process.env);
@@ -21,7 +25,8 @@ async function start(): Promise<void> {
     if (isStopping) return;
     isStopping = true;
     setTimeout(() => process.exit(1), STOP_LIMIT_MS).unref();
-    void app.close().then(() => process.exit(0), fail);
+    app.get(Readiness).isDraining = true;
+    void sleep(LINGER_MS).then(() => app.close()).then(() => process.exit(0), fail);
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, stop);
 }

@@ -14,6 +14,8 @@ const CHECK_DEADLINE_MS = 2_000;
 /** What must be true before this process takes traffic. Every room adds its own checks in `onModuleInit`. */
 @Injectable()
 export class Readiness {
+  /** Set once the process was told to end: balancers must look elsewhere before the socket closes (P25). */
+  isDraining = false;
   private readonly checks = new Map<string, ReadinessCheck>();
 
   /** @param name shown in /health/ready, such as `postgres` */
@@ -22,6 +24,7 @@ export class Readiness {
   }
 
   async report(): Promise<ReadinessReport> {
+    if (this.isDraining) return { ready: false, checks: { process: 'draining' } };
     const results = await Promise.all([...this.checks].map(async ([name, check]): Promise<[string, string]> => [name, await outcomeOf(check)]));
     return { ready: results.every(([, outcome]) => outcome === 'ok'), checks: Object.fromEntries(results) };
   }

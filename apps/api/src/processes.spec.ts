@@ -24,7 +24,7 @@ beforeAll(async () => {
   rig = await OutboxRig.over({ postgres, redisServer });
   folder = mkdtempSync(join(tmpdir(), 'quotaplane-worker-'));
   const call = {
-    input: { worker: join(ROOT, 'apps/api/src/worker.ts'), seed: join(ROOT, 'apps/api/src/seed.ts') },
+    input: { main: join(ROOT, 'apps/api/src/main.ts'), worker: join(ROOT, 'apps/api/src/worker.ts'), seed: join(ROOT, 'apps/api/src/seed.ts') },
     tsconfig: join(ROOT, 'apps/api/tsconfig.json'), outDir: folder,
   };
   const script = `const { bundle } = await import(${JSON.stringify(pathToFileURL(join(ROOT, 'tools/build.mjs')).href)}); await bundle(${JSON.stringify(call)});`;
@@ -53,7 +53,7 @@ function launch(entry: string, env: NodeJS.ProcessEnv = {}) {
     children.delete(child);
     return { code: code as number | null, output };
   });
-  return { child, ended, hasStarted: () => Promise.resolve(output.includes('The worker publishes')) };
+  return { child, ended, hasStarted: () => Promise.resolve(/The worker publishes|The API listens on/.test(output)) };
 }
 
 it('seeds an empty database as a process, and says so when there is nothing left to do', async () => {
@@ -113,6 +113,21 @@ it('P24 loses no change to workers killed at random, and revisions only grow', a
   console.info(`SIGTERM to exit: ${Math.round(performance.now() - stoppedAt)} ms`);
   expect(performance.now() - stoppedAt).toBeLessThan(10_000);
 }, 300_000);
+
+// Fails when the socket closes in the turn of the signal.
+it('P25 says that it is no longer ready while it still takes calls, then ends', async () => {
+  const port = await freePort();
+  const api = launch('main', { PORT: String(port) });
+  await eventually(api.hasStarted, 60_000);
+  api.child.kill('SIGTERM');
+  const answer = await eventually(async () => {
+    const response = await fetch(`http://127.0.0.1:${port}/health/ready`);
+    const report = (await response.json()) as { checks: object };
+    return 'process' in report.checks && { status: response.status, report };
+  }, 5_000);
+  expect(answer).toEqual({ status: 503, report: { ready: false, checks: { process: 'draining' } } });
+  expect((await api.ended).code).toBe(0);
+}, 120_000);
 
 it('shows its metrics where a port is given, and ends in time on SIGTERM while Redis is away', async () => {
   const port = await freePort();
