@@ -9,6 +9,7 @@ export * from './nodes';
 export * from './override-check';
 export * from './policy-cache';
 export * from './policy-publisher';
+export type * from './publish-replies';
 export * from './receipts';
 export * from './source';
 export * from './store-clock';

@@ -33,6 +33,8 @@ interface Entry {
 interface Read {
   readonly answer: Promise<KeyLookup>;
   deadlineAtMs: number;
+  /** Set once the store has answered that it does not hold the key: until when the worker is waited for. */
+  workerUntilMs: number | undefined;
   isDropped: boolean;
 }
 
@@ -40,6 +42,11 @@ interface Read {
 const RECHECK_MS = 1_000;
 /** Pauses between polls while the worker finds the key, ms; the last one repeats. */
 const POLL_MS = [5, 10, 20, 40, 80] as const;
+/**
+ * How long a key that a healthy store lacks may take the worker, ms. The index is complete, so such a key is almost always made up: that its
+ * caller waits is better than that it is served for want of an answer.
+ */
+const WORKER_MS = 250;
 const UNKNOWN: Known = { status: 'unknown' };
 const UNAVAILABLE: KeyLookup = { status: 'unavailable' };
 
@@ -63,7 +70,7 @@ export class KeyIndex {
   }
 
   /**
-   * Never rejects. A key that the store does not hold is asked of the worker, within the caller's time.
+   * Never rejects. A key that the store does not hold is asked of the worker, which may take longer than the caller's time, 250 ms at most.
    * @param sha256 64 lower-case hex digits
    * @param deadlineAtMs monotonic instant (`performance.now()`) by which the caller needs the answer
    */
@@ -72,9 +79,10 @@ export class KeyIndex {
     if (known !== undefined) return known;
     let read = this.reads.get(sha256);
     // A read past its time may never be answered: the store that hung may have lost it.
-    if (read === undefined || read.deadlineAtMs < performance.now()) read = this.begin(sha256, deadlineAtMs);
+    if (read === undefined || Math.max(read.deadlineAtMs, read.workerUntilMs ?? 0) < performance.now()) read = this.begin(sha256, deadlineAtMs);
     read.deadlineAtMs = Math.max(read.deadlineAtMs, deadlineAtMs);
-    const answer = await within(read.answer, deadlineAtMs, UNAVAILABLE);
+    const inTime = await within<KeyLookup | undefined>(read.answer, deadlineAtMs, undefined);
+    const answer = inTime ?? (read.workerUntilMs === undefined ? UNAVAILABLE : await within(read.answer, read.workerUntilMs, UNAVAILABLE));
     return answer.status === 'unavailable' ? (this.lastKnown(sha256) ?? answer) : answer;
   }
 
@@ -97,7 +105,7 @@ export class KeyIndex {
   }
 
   private begin(sha256: string, deadlineAtMs: number): Read {
-    const read: Read = { deadlineAtMs, isDropped: false, answer: Promise.resolve().then(() => this.read(sha256, read)) };
+    const read: Read = { deadlineAtMs, workerUntilMs: undefined, isDropped: false, answer: Promise.resolve().then(() => this.read(sha256, read)) };
     this.reads.set(sha256, read);
     return read;
   }
@@ -112,8 +120,9 @@ export class KeyIndex {
         // The store has lost the entry and the worker will put it back: what this node knows is right until it hears otherwise.
         const lastKnown = this.found.peek(sha256)?.answer;
         if (lastKnown !== undefined) return lastKnown;
+        read.workerUntilMs ??= performance.now() + WORKER_MS;
         const pauseMs = POLL_MS[Math.min(poll, POLL_MS.length - 1)] ?? 0;
-        if (performance.now() + pauseMs >= read.deadlineAtMs) return UNAVAILABLE;
+        if (performance.now() + pauseMs >= Math.max(read.deadlineAtMs, read.workerUntilMs)) return UNAVAILABLE;
         await sleepUntil(performance.now() + pauseMs);
       }
     } catch (error) {

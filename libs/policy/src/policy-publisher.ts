@@ -3,32 +3,11 @@ import {
   type ClassCatalogue, type KeyRecord, type Policy,
 } from '@quotaplane/contracts';
 import type { Redis } from 'ioredis';
-import { parseFlagAndId, parseDocumentReply, parseTenantReply } from './publish-replies';
+import { parseFlagAndId, parseDocumentReply, parseTenantReply, type DocumentPublished, type Published, type TenantPublished } from './publish-replies';
 import { runScript } from './run-script';
 import { PublishError } from './store-errors';
 import type { ScriptName } from './lua/scripts.generated';
 
-/** What a publish left in Redis. */
-export interface Published {
-  /** False when the store already held this or something newer. */
-  readonly isWritten: boolean;
-  /** Feed id that receipts are compared with. */
-  readonly position: string;
-}
-export interface TenantPublished extends Published {
-  /** Revision and generation in Redis now. */
-  readonly revision: number;
-  readonly generation: number;
-  /**
-   * Redis holds a higher revision or generation than was published. Under the tenant's row lock this means that Postgres is behind:
-   * raise the row above both, raise the alarm, publish again. Without the lock it may only mean that somebody was faster.
-   */
-  readonly isRedisAhead: boolean;
-}
-export interface DocumentPublished extends Published {
-  readonly revision: number;
-  readonly isRedisAhead: boolean;
-}
 export interface TenantPublication {
   readonly policy: Policy;
   readonly generation: number;

@@ -1,30 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
-import type { Actor } from '@quotaplane/contracts';
 import type { PrismaService, Tx } from '../database/prisma.service';
-import { lockAuditHeads, moveAuditHead } from '../database/audit-sql';
+import { lockAuditHeads, moveAuditHead, type AuditLink, type ChainHead } from '../database/audit-sql';
 import { canonicalJson } from '../http/canonical-json';
 
-/** Last link of a chain, locked until the transaction ends. */
-export interface ChainHead {
-  readonly chain: string;
-  readonly seq: bigint;
-  readonly hash: string;
-}
-
 /** An entry without its place in a chain. */
-export interface EntryContent {
-  readonly at: Date;
-  readonly actor: Actor;
-  readonly action: string;
-  readonly entity: { readonly type: string; readonly id: string };
-  readonly tenant: string | null;
-  readonly reason: string | null;
-  readonly ticket: string | null;
-  readonly before: object | null;
-  readonly after: object | null;
-  readonly changeId: string;
-  readonly requestId: string | null;
-}
+export type EntryContent = Omit<AuditLink, 'id' | 'prevHash' | 'hash' | 'chain' | 'seq'>;
 
 /** A chain is named for the first time; its head must be committed before anyone can queue on it. */
 export class MissingHeadError extends Error {

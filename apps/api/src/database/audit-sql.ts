@@ -1,18 +1,23 @@
 import type { Actor } from '@quotaplane/contracts';
 import type { Tx } from './prisma.service';
 
+/** Last link of a chain, locked until the transaction ends. */
+export interface ChainHead {
+  readonly chain: string;
+  readonly seq: bigint;
+  readonly hash: string;
+}
+
 /**
  * Locks audit heads in the order of their names. FOR NO KEY UPDATE: changes queue behind each other, readers do not.
  * @returns those that exist
  */
-export function lockAuditHeads(tx: Tx, chains: readonly string[]): Promise<{ chain: string; seq: bigint; hash: string }[]> {
+export function lockAuditHeads(tx: Tx, chains: readonly string[]): Promise<ChainHead[]> {
   return tx.$queryRaw`SELECT chain, seq, hash FROM audit_heads WHERE chain = ANY(${[...chains]}::text[]) ORDER BY chain COLLATE "C" FOR NO KEY UPDATE`;
 }
 
-export interface AuditLink {
+export interface AuditLink extends ChainHead {
   readonly id: string;
-  readonly chain: string;
-  readonly seq: bigint;
   readonly at: Date;
   readonly actor: Actor;
   readonly action: string;
@@ -25,7 +30,6 @@ export interface AuditLink {
   readonly changeId: string;
   readonly requestId: string | null;
   readonly prevHash: string;
-  readonly hash: string;
 }
 
 /** Appends an entry and moves its chain's head in one statement; the caller holds the head's lock. */
