@@ -5,8 +5,17 @@ needsChromium();
 
 /** Every route, with the heading that says it has loaded. */
 const ROUTES = [
-  ['/', 'Overview'], ['/tenants', 'Tenants'], ['/tenants/acme', 'Acme Tools'], ['/offenders', 'Offenders'], ['/usage', 'Usage'], ['/audit', 'Audit'],
-  ['/tiers', 'Tiers'], ['/tiers/pro', 'Pro'], ['/endpoint-classes', 'Endpoint classes'], ['/nodes', 'Nodes'], ['/settings', 'Settings'],
+  ['/', 'Overview'],
+  ['/tenants', 'Tenants'],
+  ['/tenants/acme', 'Acme Tools'],
+  ['/offenders', 'Offenders'],
+  ['/usage', 'Usage'],
+  ['/audit', 'Audit'],
+  ['/tiers', 'Tiers'],
+  ['/tiers/pro', 'Pro'],
+  ['/endpoint-classes', 'Endpoint classes'],
+  ['/nodes', 'Nodes'],
+  ['/settings', 'Settings'],
 ] as const;
 const WCAG_AA = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
 

@@ -23,7 +23,9 @@ test('a key is created, shown once, works on echo, and stops working when revoke
 });
 
 test('a tier is changed as a form, reviewed, published, and its tenants get it', async ({ page, control }) => {
-  const tier = await control.tier('published', { limits: [{ name: 'per-minute', algorithm: 'token-bucket', scope: 'tenant', limit: 90, windowMs: 60_000, burst: 9, mode: 'enforce' }] });
+  const tier = await control.tier('published', {
+    limits: [{ name: 'per-minute', algorithm: 'token-bucket', scope: 'tenant', limit: 90, windowMs: 60_000, burst: 9, mode: 'enforce' }],
+  });
   const { slug } = await control.tenant('follower', tier);
   await page.goto(`/tiers/${tier}`);
   await page.getByLabel('Limit 1: units', { exact: true }).fill('120');

@@ -26,7 +26,12 @@ test('the palette finds a tenant by the server’s search and raises its limit w
 test('g and a letter go to pages, / searches and ? lists the keys', async ({ page }) => {
   await page.goto('/');
   await expect(page.getByRole('heading', { name: 'Overview', level: 1 })).toBeVisible();
-  for (const [key, title] of [['t', 'Tenants'], ['o', 'Offenders'], ['u', 'Usage'], ['a', 'Audit']] as const) {
+  for (const [key, title] of [
+    ['t', 'Tenants'],
+    ['o', 'Offenders'],
+    ['u', 'Usage'],
+    ['a', 'Audit'],
+  ] as const) {
     await page.keyboard.press('g');
     await page.keyboard.press(key);
     await expect(page.getByRole('heading', { name: title, level: 1 })).toBeVisible();

@@ -16,6 +16,8 @@ const root = document.getElementById('root');
 if (root === null) throw new TypeError('The page has no element #root to draw into');
 createRoot(root).render(
   <StrictMode>
-    <Providers queryClient={queryClient}><RouterProvider router={router} /></Providers>
+    <Providers queryClient={queryClient}>
+      <RouterProvider router={router} />
+    </Providers>
   </StrictMode>,
 );

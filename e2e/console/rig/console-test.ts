@@ -16,11 +16,14 @@ export const test = base.extend<ConsoleFixtures>({
   baseURL: async ({ scene }, use) => use(scene.apiUrl),
   storageState: async ({ scene }, use) => use(scene.sessionFile),
   control: async ({ scene }, use) => use(new ControlPlane(scene.apiUrl, scene.token)),
-  cleanPage: [async ({ page }, use) => {
-    const faults = watchFaults(page);
-    await use();
-    expect(faults, 'errors of the page').toEqual([]);
-  }, { auto: true }],
+  cleanPage: [
+    async ({ page }, use) => {
+      const faults = watchFaults(page);
+      await use();
+      expect(faults, 'errors of the page').toEqual([]);
+    },
+    { auto: true },
+  ],
 });
 export { expect };
 

@@ -13,7 +13,11 @@ export default async function setup(): Promise<() => Promise<void>> {
   try {
     const echo = await startEcho({ QUOTAPLANE_DATA_DIR: platform.dataDir });
     publishScene({
-      apiUrl: platform.apiUrl, echoUrls: [platform.echoUrl, echo.url], token: platform.token, admin: ADMIN, sessionFile: await signIn(platform),
+      apiUrl: platform.apiUrl,
+      echoUrls: [platform.echoUrl, echo.url],
+      token: platform.token,
+      admin: ADMIN,
+      sessionFile: await signIn(platform),
     });
     return async () => {
       await echo.stop();

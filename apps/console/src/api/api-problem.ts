@@ -29,21 +29,37 @@ export async function toApiProblem(response: Response): Promise<ApiProblem> {
     const problem = parsed.data;
     return new ApiProblem(problem.code, problem.detail || problem.title, response.status, problem.requestId, problem.errors, seconds);
   }
-  return new ApiProblem('unreadable', `The server answered ${response.status} without an explanation.`, response.status, requestIdHeader, [], seconds);
+  return new ApiProblem(
+    'unreadable',
+    `The server answered ${response.status} without an explanation.`,
+    response.status,
+    requestIdHeader,
+    [],
+    seconds,
+  );
 }
 
 /** What to do next, in one sentence. */
 export function nextStep(problem: ApiProblem): string {
   switch (problem.code) {
-    case 'network': return 'Check your connection; what you typed is still here.';
-    case 'unauthenticated': return 'Sign in again.';
-    case 'forbidden': return 'Ask an admin for a role that may do this.';
-    case 'version_conflict': return 'Someone changed it meanwhile. Reload, compare, and try again.';
+    case 'network':
+      return 'Check your connection; what you typed is still here.';
+    case 'unauthenticated':
+      return 'Sign in again.';
+    case 'forbidden':
+      return 'Ask an admin for a role that may do this.';
+    case 'version_conflict':
+      return 'Someone changed it meanwhile. Reload, compare, and try again.';
     case 'invalid':
-    case 'malformed': return 'Correct the marked fields and try again.';
-    case 'in_use': return 'Move its users away first.';
-    case 'store_unavailable': return 'The store is coming back; try again in a few seconds.';
-    case 'sign_in_limited': return problem.retryAfterSeconds === null ? 'Wait a little.' : `Try again in ${problem.retryAfterSeconds} s.`;
-    default: return 'Try again; if it stays, quote the request id to whoever runs Quotaplane.';
+    case 'malformed':
+      return 'Correct the marked fields and try again.';
+    case 'in_use':
+      return 'Move its users away first.';
+    case 'store_unavailable':
+      return 'The store is coming back; try again in a few seconds.';
+    case 'sign_in_limited':
+      return problem.retryAfterSeconds === null ? 'Wait a little.' : `Try again in ${problem.retryAfterSeconds} s.`;
+    default:
+      return 'Try again; if it stays, quote the request id to whoever runs Quotaplane.';
   }
 }

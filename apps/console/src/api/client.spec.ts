@@ -32,7 +32,11 @@ describe('a call by its contract', () => {
 
   it('marks every write as the console’s own and names the version it edits', async () => {
     await call('settingsPatch', { body: { fallbackTier: 'free' }, ifVersion: 7 });
-    expect(sent[0]?.init).toMatchObject({ method: 'PATCH', body: '{"fallbackTier":"free"}', headers: { 'X-Quotaplane-Console': '1', 'If-Match': '"7"', 'Content-Type': 'application/json' } });
+    expect(sent[0]?.init).toMatchObject({
+      method: 'PATCH',
+      body: '{"fallbackTier":"free"}',
+      headers: { 'X-Quotaplane-Console': '1', 'If-Match': '"7"', 'Content-Type': 'application/json' },
+    });
     expect(sent[0]?.init.headers).not.toHaveProperty('Idempotency-Key');
   });
 
@@ -50,11 +54,33 @@ describe('a call by its contract', () => {
 });
 
 describe('a call that fails', () => {
-  const failure = (): Promise<ApiProblem> => call('whoAmI', {}).then(() => Promise.reject(new Error('it passed')), (error: ApiProblem) => error);
+  const failure = (): Promise<ApiProblem> =>
+    call('whoAmI', {}).then(
+      () => Promise.reject(new Error('it passed')),
+      (error: ApiProblem) => error,
+    );
 
   it('carries code, words, fields and request id of problem+json', async () => {
-    answer = () => Response.json({ type: 'about:blank', title: 'Invalid', status: 422, detail: 'The reason is too short', code: 'invalid', requestId: 'r-1', errors: [{ pointer: '/reason', detail: 'too short' }] }, { status: 422 });
-    expect(await failure()).toMatchObject({ code: 'invalid', status: 422, message: 'The reason is too short', requestId: 'r-1', errors: [{ pointer: '/reason', detail: 'too short' }] });
+    answer = () =>
+      Response.json(
+        {
+          type: 'about:blank',
+          title: 'Invalid',
+          status: 422,
+          detail: 'The reason is too short',
+          code: 'invalid',
+          requestId: 'r-1',
+          errors: [{ pointer: '/reason', detail: 'too short' }],
+        },
+        { status: 422 },
+      );
+    expect(await failure()).toMatchObject({
+      code: 'invalid',
+      status: 422,
+      message: 'The reason is too short',
+      requestId: 'r-1',
+      errors: [{ pointer: '/reason', detail: 'too short' }],
+    });
   });
 
   it('still has the request id when the answer is a proxy’s page', async () => {
@@ -70,7 +96,11 @@ describe('a call that fails', () => {
   });
 
   it('says how long to wait where the answer does', async () => {
-    answer = () => Response.json({ type: 'about:blank', title: 'Too many', status: 429, detail: 'Slow down', code: 'sign_in_limited', requestId: 'r-3' }, { status: 429, headers: { 'retry-after': '12' } });
+    answer = () =>
+      Response.json(
+        { type: 'about:blank', title: 'Too many', status: 429, detail: 'Slow down', code: 'sign_in_limited', requestId: 'r-3' },
+        { status: 429, headers: { 'retry-after': '12' } },
+      );
     expect(nextStep(await failure())).toBe('Try again in 12 s.');
   });
 });

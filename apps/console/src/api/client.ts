@@ -1,18 +1,32 @@
-import { CSRF_HEADER, IDEMPOTENCY_KEY_HEADER, routes, type RouteAnswer, type RouteBody, type RouteContract, type RouteId, type RouteQuery } from '@quotaplane/contracts';
+import {
+  CSRF_HEADER,
+  IDEMPOTENCY_KEY_HEADER,
+  routes,
+  type RouteAnswer,
+  type RouteBody,
+  type RouteContract,
+  type RouteId,
+  type RouteQuery,
+} from '@quotaplane/contracts';
 import { ApiProblem, toApiProblem } from './api-problem';
 
 type Contract<Id extends RouteId> = (typeof routes)[Id];
 type PathName<Path> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | PathName<Rest> : never;
-type Params<Path> = [PathName<Path>] extends [never] ? { readonly params?: undefined } : { readonly params: Readonly<Record<PathName<Path>, string>> };
+type Params<Path> = [PathName<Path>] extends [never]
+  ? { readonly params?: undefined }
+  : { readonly params: Readonly<Record<PathName<Path>, string>> };
 type Body<R extends RouteContract> = RouteBody<R> extends undefined ? { readonly body?: undefined } : { readonly body: RouteBody<R> };
 type Version<R> = R extends { readonly ifMatch: true } ? { readonly ifVersion: number } : { readonly ifVersion?: undefined };
 type Replay<R> = R extends { readonly idempotent: true } ? { readonly idempotencyKey?: string } : { readonly idempotencyKey?: undefined };
 
 /** What one call needs, by the route's contract: nothing more can be passed and nothing less. */
-export type CallInput<Id extends RouteId> = Params<Contract<Id>['path']> & Body<Contract<Id>> & Version<Contract<Id>> & Replay<Contract<Id>> & {
-  readonly query?: RouteQuery<Contract<Id>>;
-  readonly signal?: AbortSignal;
-};
+export type CallInput<Id extends RouteId> = Params<Contract<Id>['path']> &
+  Body<Contract<Id>> &
+  Version<Contract<Id>> &
+  Replay<Contract<Id>> & {
+    readonly query?: RouteQuery<Contract<Id>>;
+    readonly signal?: AbortSignal;
+  };
 
 interface AnyInput {
   readonly params?: Readonly<Record<string, string>>;

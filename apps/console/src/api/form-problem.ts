@@ -20,5 +20,9 @@ export function showFieldErrors<T extends FieldValues>(error: unknown, setError:
 
 /** `/set/limits/per-minute/burst` to `set.limits.per-minute.burst`, undoing RFC 6901 escapes. */
 export function pointerToName(pointer: string): string {
-  return pointer.split('/').slice(1).map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~')).join('.');
+  return pointer
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .join('.');
 }

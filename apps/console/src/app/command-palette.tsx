@@ -14,17 +14,39 @@ export function CommandPalette(): ReactNode {
   const { groups, isSearching } = usePaletteGroups(query);
   useFirstSelected(groups);
   return (
-    <Spotlight.Root store={store} query={query} onQueryChange={setQuery} shortcut="mod + K" tagsToIgnore={[]} scrollable maxHeight={440} transitionProps={{ duration: 0 }}>
-      <Spotlight.Search placeholder="Find a tenant or tier, or type “raise hobby”" leftSection={<IconSearch size={18} stroke={1.7} />} aria-label="Search or run a command" />
+    <Spotlight.Root
+      store={store}
+      query={query}
+      onQueryChange={setQuery}
+      shortcut="mod + K"
+      tagsToIgnore={[]}
+      scrollable
+      maxHeight={440}
+      transitionProps={{ duration: 0 }}
+    >
+      <Spotlight.Search
+        placeholder="Find a tenant or tier, or type “raise hobby”"
+        leftSection={<IconSearch size={18} stroke={1.7} />}
+        aria-label="Search or run a command"
+      />
       <Spotlight.ActionsList>
         {groups.map(([name, items]) => (
           <Spotlight.ActionsGroup key={name} label={name}>
             {items.map(({ label, description, icon, keys, run }) => (
-              <Spotlight.Action key={label} label={label} description={description} leftSection={icon} rightSection={keys ? <kbd className={classes.keys}>{keys}</kbd> : undefined} onClick={run} />
+              <Spotlight.Action
+                key={label}
+                label={label}
+                description={description}
+                leftSection={icon}
+                rightSection={keys ? <kbd className={classes.keys}>{keys}</kbd> : undefined}
+                onClick={run}
+              />
             ))}
           </Spotlight.ActionsGroup>
         ))}
-        {groups.length === 0 ? <Spotlight.Empty>{isSearching ? 'Searching…' : 'Nothing found. Slugs and names are searched.'}</Spotlight.Empty> : null}
+        {groups.length === 0 ? (
+          <Spotlight.Empty>{isSearching ? 'Searching…' : 'Nothing found. Slugs and names are searched.'}</Spotlight.Empty>
+        ) : null}
       </Spotlight.ActionsList>
     </Spotlight.Root>
   );

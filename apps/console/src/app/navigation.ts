@@ -1,5 +1,16 @@
 import type { ComponentType } from 'react';
-import { IconHistory, IconLayoutDashboard, IconReceipt2, IconRoute, IconServer2, IconSettings, IconShieldExclamation, IconStack2, IconUsers, type IconProps } from '@tabler/icons-react';
+import {
+  IconHistory,
+  IconLayoutDashboard,
+  IconReceipt2,
+  IconRoute,
+  IconServer2,
+  IconSettings,
+  IconShieldExclamation,
+  IconStack2,
+  IconUsers,
+  type IconProps,
+} from '@tabler/icons-react';
 import type { Right } from '@quotaplane/contracts';
 
 export interface Destination {
@@ -13,21 +24,30 @@ export interface Destination {
 }
 
 export const DESTINATIONS: readonly (readonly [group: string, items: readonly Destination[]])[] = [
-  ['Watch', [
-    { to: '/', label: 'Overview', icon: IconLayoutDashboard, key: 'h', right: 'nodes:read' },
-    { to: '/tenants', label: 'Tenants', icon: IconUsers, key: 't', right: 'tenants:read' },
-    { to: '/offenders', label: 'Offenders', icon: IconShieldExclamation, key: 'o', right: 'offenders:read' },
-    { to: '/usage', label: 'Usage', icon: IconReceipt2, key: 'u', right: 'usage:read' },
-    { to: '/audit', label: 'Audit', icon: IconHistory, key: 'a', right: 'audit:read' },
-  ]],
-  ['Shape', [
-    { to: '/tiers', label: 'Tiers', icon: IconStack2, key: 'i', right: 'tiers:read' },
-    { to: '/endpoint-classes', label: 'Endpoint classes', icon: IconRoute, key: 'c', right: 'classes:read' },
-  ]],
-  ['Run', [
-    { to: '/nodes', label: 'Nodes', icon: IconServer2, key: 'n', right: 'nodes:read' },
-    { to: '/settings', label: 'Settings', icon: IconSettings, key: 's', right: 'settings:read' },
-  ]],
+  [
+    'Watch',
+    [
+      { to: '/', label: 'Overview', icon: IconLayoutDashboard, key: 'h', right: 'nodes:read' },
+      { to: '/tenants', label: 'Tenants', icon: IconUsers, key: 't', right: 'tenants:read' },
+      { to: '/offenders', label: 'Offenders', icon: IconShieldExclamation, key: 'o', right: 'offenders:read' },
+      { to: '/usage', label: 'Usage', icon: IconReceipt2, key: 'u', right: 'usage:read' },
+      { to: '/audit', label: 'Audit', icon: IconHistory, key: 'a', right: 'audit:read' },
+    ],
+  ],
+  [
+    'Shape',
+    [
+      { to: '/tiers', label: 'Tiers', icon: IconStack2, key: 'i', right: 'tiers:read' },
+      { to: '/endpoint-classes', label: 'Endpoint classes', icon: IconRoute, key: 'c', right: 'classes:read' },
+    ],
+  ],
+  [
+    'Run',
+    [
+      { to: '/nodes', label: 'Nodes', icon: IconServer2, key: 'n', right: 'nodes:read' },
+      { to: '/settings', label: 'Settings', icon: IconSettings, key: 's', right: 'settings:read' },
+    ],
+  ],
 ];
 
 export const ALL_DESTINATIONS = DESTINATIONS.flatMap(([, items]) => items);

@@ -33,16 +33,46 @@ export function usePaletteGroups(query: string): { groups: PaletteGroup[]; isSea
   const tiers = useQuery(tierListQuery);
 
   const found = needle === '' ? [] : (tenants.data?.items ?? []);
-  const matchingTiers = isRaising || needle === '' ? [] : (tiers.data?.items ?? []).filter(({ slug, name }) => slug.includes(needle) || name.toLowerCase().includes(needle)).slice(0, SHOWN);
+  const matchingTiers =
+    isRaising || needle === ''
+      ? []
+      : (tiers.data?.items ?? []).filter(({ slug, name }) => slug.includes(needle) || name.toLowerCase().includes(needle)).slice(0, SHOWN);
   const pages = isRaising ? [] : ALL_DESTINATIONS.filter(({ label }) => label.toLowerCase().includes(needle));
-  const openTenant = found.map(({ slug, name, tier }): PaletteItem => (
-    { label: slug, description: `${name}, tier ${tier}`, icon: <IconUser {...ICON} />, run: () => void navigate({ to: '/tenants/$slug', params: { slug } }) }));
-  const raise = found.filter(({ reserved }) => !reserved).slice(0, isRaising ? SHOWN : 2).map(({ slug }): PaletteItem => (
-    { label: `Raise a limit of ${slug}`, icon: <IconTrendingUp {...ICON} />, run: () => void navigate({ to: '.', search: (before) => ({ ...before, raise: slug }), resetScroll: false }) }));
-  const openTier = matchingTiers.map(({ slug, tenants: count }): PaletteItem => (
-    { label: `Tier ${slug}`, description: `${count} tenants`, icon: <IconStack2 {...ICON} />, run: () => void navigate({ to: '/tiers/$slug', params: { slug } }) }));
-  const goTo = pages.map(({ to, label, icon: Icon, key }): PaletteItem => ({ label, icon: <Icon {...ICON} />, keys: `g ${key}`, run: () => void navigate({ to }) }));
+  const openTenant = found.map(
+    ({ slug, name, tier }): PaletteItem => ({
+      label: slug,
+      description: `${name}, tier ${tier}`,
+      icon: <IconUser {...ICON} />,
+      run: () => void navigate({ to: '/tenants/$slug', params: { slug } }),
+    }),
+  );
+  const raise = found
+    .filter(({ reserved }) => !reserved)
+    .slice(0, isRaising ? SHOWN : 2)
+    .map(
+      ({ slug }): PaletteItem => ({
+        label: `Raise a limit of ${slug}`,
+        icon: <IconTrendingUp {...ICON} />,
+        run: () => void navigate({ to: '.', search: (before) => ({ ...before, raise: slug }), resetScroll: false }),
+      }),
+    );
+  const openTier = matchingTiers.map(
+    ({ slug, tenants: count }): PaletteItem => ({
+      label: `Tier ${slug}`,
+      description: `${count} tenants`,
+      icon: <IconStack2 {...ICON} />,
+      run: () => void navigate({ to: '/tiers/$slug', params: { slug } }),
+    }),
+  );
+  const goTo = pages.map(
+    ({ to, label, icon: Icon, key }): PaletteItem => ({ label, icon: <Icon {...ICON} />, keys: `g ${key}`, run: () => void navigate({ to }) }),
+  );
 
-  const groups: PaletteGroup[] = [['Tenants', isRaising ? [] : openTenant], ['Raise a limit', mayRaise ? raise : []], ['Tiers', openTier], ['Go to', goTo]];
+  const groups: PaletteGroup[] = [
+    ['Tenants', isRaising ? [] : openTenant],
+    ['Raise a limit', mayRaise ? raise : []],
+    ['Tiers', openTier],
+    ['Go to', goTo],
+  ];
   return { groups: groups.filter(([, items]) => items.length > 0), isSearching: tenants.isFetching || searched !== needle };
 }

@@ -15,7 +15,14 @@ interface ProvidersProps {
 export function Providers({ queryClient, children }: ProvidersProps): ReactNode {
   const nonce = document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content;
   return (
-    <MantineProvider theme={theme} defaultColorScheme="auto" colorSchemeManager={schemes} withCssVariables={false} withGlobalClasses={false} getStyleNonce={nonce ? () => nonce : undefined}>
+    <MantineProvider
+      theme={theme}
+      defaultColorScheme="auto"
+      colorSchemeManager={schemes}
+      withCssVariables={false}
+      withGlobalClasses={false}
+      getStyleNonce={nonce ? () => nonce : undefined}
+    >
       <QueryClientProvider client={queryClient}>
         <Notifications position="bottom-right" />
         {children}

@@ -12,10 +12,15 @@ export function RouteFailure({ error, reset }: ErrorComponentProps): ReactNode {
     <main className={layout.page}>
       <ProblemNotice error={error} />
       <div className={layout.row}>
-        <Button variant="default" onClick={() => {
-          reset();
-          void router.invalidate();
-        }}>Try again</Button>
+        <Button
+          variant="default"
+          onClick={() => {
+            reset();
+            void router.invalidate();
+          }}
+        >
+          Try again
+        </Button>
       </div>
     </main>
   );
@@ -24,7 +29,17 @@ export function RouteFailure({ error, reset }: ErrorComponentProps): ReactNode {
 export function NotFoundPage(): ReactNode {
   return (
     <main className={layout.page}>
-      <Empty title="No such page" icon={<IconMapOff size={32} stroke={1.4} aria-hidden />} next={<ButtonLink to="/" variant="default">Go to the overview</ButtonLink>}>The address leads nowhere in this console.</Empty>
+      <Empty
+        title="No such page"
+        icon={<IconMapOff size={32} stroke={1.4} aria-hidden />}
+        next={
+          <ButtonLink to="/" variant="default">
+            Go to the overview
+          </ButtonLink>
+        }
+      >
+        The address leads nowhere in this console.
+      </Empty>
     </main>
   );
 }

@@ -30,16 +30,30 @@ interface RouterContext {
 const root = createRootRouteWithContext<RouterContext>()({ component: Outlet, notFoundComponent: NotFoundPage });
 
 const signIn = createRoute({
-  getParentRoute: () => root, path: '/sign-in', component: SignInPage, validateSearch: signInSearch,
+  getParentRoute: () => root,
+  path: '/sign-in',
+  component: SignInPage,
+  validateSearch: signInSearch,
   beforeLoad: async ({ context, search }) => {
     if (await context.queryClient.ensureQueryData(sessionQuery).catch(() => null)) throw redirect({ href: search.next ?? '/' });
   },
 });
 
 /** Everything behind the sign-in. `raise` opens the dialog over any page, so that it can be linked to. */
-const consoleSearch = z.object({ raise: z.string().regex(/^[a-z0-9-]{1,63}$/).optional().catch(undefined) });
+const consoleSearch = z.object({
+  raise: z
+    .string()
+    .regex(/^[a-z0-9-]{1,63}$/)
+    .optional()
+    .catch(undefined),
+});
 const shell = createRoute({
-  getParentRoute: () => root, id: 'console', component: Shell, validateSearch: consoleSearch, errorComponent: RouteFailure, notFoundComponent: NotFoundPage,
+  getParentRoute: () => root,
+  id: 'console',
+  component: Shell,
+  validateSearch: consoleSearch,
+  errorComponent: RouteFailure,
+  notFoundComponent: NotFoundPage,
   beforeLoad: async ({ context, location }) => {
     const session = await context.queryClient.ensureQueryData(sessionQuery);
     if (session === null) throw redirect({ to: '/sign-in', search: { next: location.href === '/' ? undefined : location.href } });
@@ -59,14 +73,23 @@ const endpointClasses = createRoute({ getParentRoute, path: '/endpoint-classes',
 const nodes = createRoute({ getParentRoute, path: '/nodes', component: NodesPage });
 const settings = createRoute({ getParentRoute, path: '/settings', component: SettingsPage });
 
-const routeTree = root.addChildren([signIn, shell.addChildren([overview, tenants, tenant, offenders, usage, audit, tiers, tier, endpointClasses, nodes, settings])]);
+const routeTree = root.addChildren([
+  signIn,
+  shell.addChildren([overview, tenants, tenant, offenders, usage, audit, tiers, tier, endpointClasses, nodes, settings]),
+]);
 
 export const queryClient = createQueryClient(() => {
   const next = router.state.location.href;
   void router.navigate({ to: '/sign-in', search: { next: next === '/' ? undefined : next } });
 });
 
-export const router = createRouter({ routeTree, context: { queryClient }, defaultPreload: false, defaultErrorComponent: RouteFailure, scrollRestoration: true });
+export const router = createRouter({
+  routeTree,
+  context: { queryClient },
+  defaultPreload: false,
+  defaultErrorComponent: RouteFailure,
+  scrollRestoration: true,
+});
 
 declare module '@tanstack/react-router' {
   interface Register {

@@ -17,10 +17,17 @@ export function Shell(): ReactNode {
   useShortcuts({ onHelp: () => setHelpOpen(true) });
   return (
     <div className={classes.shell}>
-      <a href="#content" className={classes.skip}>Skip to the content</a>
+      <a href="#content" className={classes.skip}>
+        Skip to the content
+      </a>
       <Sidebar onHelp={() => setHelpOpen(true)} />
-      <main id="content" className={classes.main} tabIndex={-1}><Outlet /></main>
-      <RaiseDialog tenant={raise} onClose={() => void navigate({ to: '.', search: (before) => ({ ...before, raise: undefined }), resetScroll: false })} />
+      <main id="content" className={classes.main} tabIndex={-1}>
+        <Outlet />
+      </main>
+      <RaiseDialog
+        tenant={raise}
+        onClose={() => void navigate({ to: '.', search: (before) => ({ ...before, raise: undefined }), resetScroll: false })}
+      />
       <CommandPalette />
       <ShortcutHelp isOpen={isHelpOpen} onClose={() => setHelpOpen(false)} />
     </div>

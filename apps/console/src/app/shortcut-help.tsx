@@ -15,7 +15,16 @@ export function ShortcutHelp({ isOpen, onClose }: { readonly isOpen: boolean; re
   return (
     <Modal opened={isOpen} onClose={onClose} title="Keyboard shortcuts">
       <dl className={classes.shortcuts}>
-        {SHORTCUTS.map(([keys, words]) => <Fragment key={words}><dt>{keys.map((key) => <Kbd key={key}>{key}</Kbd>)}</dt><dd>{words}</dd></Fragment>)}
+        {SHORTCUTS.map(([keys, words]) => (
+          <Fragment key={words}>
+            <dt>
+              {keys.map((key) => (
+                <Kbd key={key}>{key}</Kbd>
+              ))}
+            </dt>
+            <dd>{words}</dd>
+          </Fragment>
+        ))}
       </dl>
     </Modal>
   );

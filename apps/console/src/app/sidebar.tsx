@@ -14,25 +14,48 @@ export function Sidebar({ onHelp }: { readonly onHelp: () => void }): ReactNode 
   const { data: session } = useQuery(sessionQuery);
   return (
     <aside className={classes.sidebar} aria-label="Sidebar">
-      <Link to="/" className={classes.brand}><Logo size={26} />Quotaplane</Link>
+      <Link to="/" className={classes.brand}>
+        <Logo size={26} />
+        Quotaplane
+      </Link>
       <UnstyledButton className={classes.search} onClick={palette.open} aria-label="Search or run a command">
-        <IconSearch size={15} aria-hidden /><span>Search…</span><Kbd size="xs" aria-hidden>Ctrl K</Kbd>
+        <IconSearch size={15} aria-hidden />
+        <span>Search…</span>
+        <Kbd size="xs" aria-hidden>
+          Ctrl K
+        </Kbd>
       </UnstyledButton>
       <nav className={classes.nav} aria-label="Pages">
         {DESTINATIONS.map(([group, items]) => (
           <div key={group} className={classes.group}>
             <span className={classes.groupName}>{group}</span>
-            {items.filter(({ right }) => right === undefined || session?.rights.includes(right)).map(({ to, label, icon: Icon, key }) => (
-              <Link key={to} to={to} className={classes.link} activeProps={{ 'data-active': true }} activeOptions={{ exact: to === '/', includeSearch: false }}>
-                <Icon size={17} stroke={1.7} aria-hidden /><span>{label}</span><span className={classes.hint} aria-hidden>g {key}</span>
-              </Link>
-            ))}
+            {items
+              .filter(({ right }) => right === undefined || session?.rights.includes(right))
+              .map(({ to, label, icon: Icon, key }) => (
+                <Link
+                  key={to}
+                  to={to}
+                  className={classes.link}
+                  activeProps={{ 'data-active': true }}
+                  activeOptions={{ exact: to === '/', includeSearch: false }}
+                >
+                  <Icon size={17} stroke={1.7} aria-hidden />
+                  <span>{label}</span>
+                  <span className={classes.hint} aria-hidden>
+                    g {key}
+                  </span>
+                </Link>
+              ))}
           </div>
         ))}
       </nav>
       <div className={classes.bottom}>
         <OperatorMenu />
-        <Tooltip label="Keyboard shortcuts (?)"><ActionIcon variant="subtle" color="gray" aria-label="Keyboard shortcuts" onClick={onHelp}><IconKeyboard size={17} /></ActionIcon></Tooltip>
+        <Tooltip label="Keyboard shortcuts (?)">
+          <ActionIcon variant="subtle" color="gray" aria-label="Keyboard shortcuts" onClick={onHelp}>
+            <IconKeyboard size={17} />
+          </ActionIcon>
+        </Tooltip>
         <SchemeToggle />
       </div>
     </aside>
@@ -44,7 +67,14 @@ function SchemeToggle(): ReactNode {
   const isDark = useComputedColorScheme('light') === 'dark';
   return (
     <Tooltip label={isDark ? 'Light' : 'Dark'}>
-      <ActionIcon variant="subtle" color="gray" aria-label={isDark ? 'Use light colours' : 'Use dark colours'} onClick={() => setColorScheme(isDark ? 'light' : 'dark')}>{isDark ? <IconSun size={17} /> : <IconMoon size={17} />}</ActionIcon>
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        aria-label={isDark ? 'Use light colours' : 'Use dark colours'}
+        onClick={() => setColorScheme(isDark ? 'light' : 'dark')}
+      >
+        {isDark ? <IconSun size={17} /> : <IconMoon size={17} />}
+      </ActionIcon>
     </Tooltip>
   );
 }
@@ -59,16 +89,30 @@ function OperatorMenu(): ReactNode {
     <Menu position="top-start" width={210}>
       <Menu.Target>
         <UnstyledButton className={classes.operator} aria-label={`Signed in as ${session.name}`}>
-          <span className={classes.avatar} aria-hidden>{initials(session.name)}</span>
-          <span className={classes.who}><span>{session.name}</span><span className={classes.role}>{session.role ?? session.kind}</span></span>
+          <span className={classes.avatar} aria-hidden>
+            {initials(session.name)}
+          </span>
+          <span className={classes.who}>
+            <span>{session.name}</span>
+            <span className={classes.role}>{session.role ?? session.kind}</span>
+          </span>
         </UnstyledButton>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Item leftSection={<IconDeviceDesktop size={15} />} onClick={() => setColorScheme('auto')}>Colours of the system</Menu.Item>
-        <Menu.Item leftSection={<IconLogout size={15} />} onClick={() => signOut.mutate()}>Sign out</Menu.Item>
+        <Menu.Item leftSection={<IconDeviceDesktop size={15} />} onClick={() => setColorScheme('auto')}>
+          Colours of the system
+        </Menu.Item>
+        <Menu.Item leftSection={<IconLogout size={15} />} onClick={() => signOut.mutate()}>
+          Sign out
+        </Menu.Item>
       </Menu.Dropdown>
     </Menu>
   );
 }
 
-const initials = (name: string): string => name.split(/[\s@.]+/).slice(0, 2).map((part) => part.charAt(0).toUpperCase()).join('');
+const initials = (name: string): string =>
+  name
+    .split(/[\s@.]+/)
+    .slice(0, 2)
+    .map((part) => part.charAt(0).toUpperCase())
+    .join('');

@@ -24,7 +24,7 @@ export function Badge({ tone = 'calm', icon, isMono = false, title, children }: 
   const Icon = ICONS[tone];
   return (
     <span className={badgeClass(tone, isMono)} title={title}>
-      {icon === undefined ? (Icon ? <Icon size={12} stroke={2.4} aria-hidden /> : null) : icon}
+      {icon === undefined ? Icon ? <Icon size={12} stroke={2.4} aria-hidden /> : null : icon}
       {children}
     </span>
   );

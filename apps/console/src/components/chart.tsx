@@ -32,7 +32,11 @@ export function Chart({ label, atSeconds, series, zone, axis = 'clock', heightPx
   useEffect(() => {
     const element = host.current;
     if (!element) return undefined;
-    const plot = new uPlot(optionsOf(element, { series, zone, axis, heightPx }), [[...atSeconds], ...series.map(({ values }) => [...values])], element);
+    const plot = new uPlot(
+      optionsOf(element, { series, zone, axis, heightPx }),
+      [[...atSeconds], ...series.map(({ values }) => [...values])],
+      element,
+    );
     const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: heightPx }));
     observer.observe(element);
     return () => {
@@ -44,7 +48,10 @@ export function Chart({ label, atSeconds, series, zone, axis = 'clock', heightPx
   return <div ref={host} className={classes.chart} role="img" aria-label={label} />;
 }
 
-function optionsOf(element: HTMLElement, { series, zone, axis, heightPx }: Required<Pick<ChartProps, 'series' | 'zone' | 'axis' | 'heightPx'>>): uPlot.Options {
+function optionsOf(
+  element: HTMLElement,
+  { series, zone, axis, heightPx }: Required<Pick<ChartProps, 'series' | 'zone' | 'axis' | 'heightPx'>>,
+): uPlot.Options {
   const style = getComputedStyle(element);
   const color = (name: string): string => style.getPropertyValue(name).trim();
   const font = `11px ${style.fontFamily}`;
@@ -57,21 +64,40 @@ function optionsOf(element: HTMLElement, { series, zone, axis, heightPx }: Requi
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), zone),
     scales: { y: { range: (_plot, _min, max) => [0, Math.max(1, max * 1.08)] } },
     axes: [
-      { stroke: color('--qp-muted'), font, grid: { show: false }, ticks: { show: false }, values: (_plot, splits) => splits.map((seconds) => (axis === 'day' ? formatDay(seconds * 1000, zone).replace(/ \d{4}$/, '') : formatClock(seconds * 1000, zone).slice(0, 5))), space: 70 },
-      { stroke: color('--qp-muted'), font, grid, ticks: { show: false }, size: 52, values: (_plot, splits) => splits.map((value) => (Number.isInteger(value) ? formatShort(value) : '')) },
+      {
+        stroke: color('--qp-muted'),
+        font,
+        grid: { show: false },
+        ticks: { show: false },
+        values: (_plot, splits) =>
+          splits.map((seconds) =>
+            axis === 'day' ? formatDay(seconds * 1000, zone).replace(/ \d{4}$/, '') : formatClock(seconds * 1000, zone).slice(0, 5),
+          ),
+        space: 70,
+      },
+      {
+        stroke: color('--qp-muted'),
+        font,
+        grid,
+        ticks: { show: false },
+        size: 52,
+        values: (_plot, splits) => splits.map((value) => (Number.isInteger(value) ? formatShort(value) : '')),
+      },
     ],
     series: [
       { label: 'Time', value: (_plot, seconds) => (seconds === null ? '–' : formatInstant(seconds * 1000, zone)) },
-      ...series.map((each): uPlot.Series => ({
-        label: each.label,
-        stroke: color(each.color),
-        width: each.as === 'bars' ? 0 : 1.6,
-        dash: each.as === 'limit' ? [5, 4] : undefined,
-        fill: each.as === 'area' ? `${color(each.color)}22` : each.as === 'bars' ? color(each.color) : undefined,
-        points: { show: false },
-        paths: each.as === 'bars' ? uPlot.paths.bars?.({ size: [0.7, 14], align: 0 }) : undefined,
-        value: (_plot, value) => (value === null ? '–' : formatCount(Math.round(value))),
-      })),
+      ...series.map(
+        (each): uPlot.Series => ({
+          label: each.label,
+          stroke: color(each.color),
+          width: each.as === 'bars' ? 0 : 1.6,
+          dash: each.as === 'limit' ? [5, 4] : undefined,
+          fill: each.as === 'area' ? `${color(each.color)}22` : each.as === 'bars' ? color(each.color) : undefined,
+          points: { show: false },
+          paths: each.as === 'bars' ? uPlot.paths.bars?.({ size: [0.7, 14], align: 0 }) : undefined,
+          value: (_plot, value) => (value === null ? '–' : formatCount(Math.round(value))),
+        }),
+      ),
     ],
   };
 }

@@ -18,7 +18,18 @@ interface ConfirmDialogProps {
 }
 
 /** One review of what cannot be undone by a click. The focus starts on Cancel, so Enter does not do it. */
-export function ConfirmDialog({ isOpen, title, action, isDangerous = true, isRunning, problem, onClose, onConfirm, size = 'md', children }: ConfirmDialogProps): ReactNode {
+export function ConfirmDialog({
+  isOpen,
+  title,
+  action,
+  isDangerous = true,
+  isRunning,
+  problem,
+  onClose,
+  onConfirm,
+  size = 'md',
+  children,
+}: ConfirmDialogProps): ReactNode {
   return (
     <Modal opened={isOpen} onClose={onClose} title={title} size={size}>
       <div className={layout.tight}>
@@ -26,8 +37,12 @@ export function ConfirmDialog({ isOpen, title, action, isDangerous = true, isRun
         {problem ? <ProblemNotice error={problem} /> : null}
         <div className={layout.row}>
           <span className={layout.spring} />
-          <Button variant="default" onClick={onClose} data-autofocus>Cancel</Button>
-          <Button color={isDangerous ? 'red' : undefined} loading={isRunning} onClick={onConfirm}>{action}</Button>
+          <Button variant="default" onClick={onClose} data-autofocus>
+            Cancel
+          </Button>
+          <Button color={isDangerous ? 'red' : undefined} loading={isRunning} onClick={onConfirm}>
+            {action}
+          </Button>
         </div>
       </div>
     </Modal>

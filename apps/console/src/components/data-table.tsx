@@ -38,7 +38,17 @@ interface DataTableProps<T extends object> {
 const ROW_HEIGHT_PX = 44;
 
 /** A calm, dense table that keeps only the rows in view in the page, so that 100,000 stay smooth. */
-export function DataTable<T extends object>({ label, columns, rows, rowKey, sort, onSort, onEnd, detail, maxHeight = 'calc(100vh - 270px)' }: DataTableProps<T>): ReactNode {
+export function DataTable<T extends object>({
+  label,
+  columns,
+  rows,
+  rowKey,
+  sort,
+  onSort,
+  onEnd,
+  detail,
+  maxHeight = 'calc(100vh - 270px)',
+}: DataTableProps<T>): ReactNode {
   const frame = useRef<HTMLDivElement>(null);
   const table = useTable<Features, T>({ features, columns, data: rows, getRowId: rowKey });
   const tableRows = table.getRowModel().rows;
@@ -75,18 +85,30 @@ export function DataTable<T extends object>({ label, columns, rows, rowKey, sort
                   </td>
                 ))}
               </tr>
-              {extra ? <tr className={classes.detail}><td colSpan={columns.length}>{extra}</td></tr> : null}
+              {extra ? (
+                <tr className={classes.detail}>
+                  <td colSpan={columns.length}>{extra}</td>
+                </tr>
+              ) : null}
             </tbody>
           );
         })}
-        {last === undefined || virtual.getTotalSize() <= last.end ? null : <Spacer heightPx={virtual.getTotalSize() - last.end} span={columns.length} />}
+        {last === undefined || virtual.getTotalSize() <= last.end ? null : (
+          <Spacer heightPx={virtual.getTotalSize() - last.end} span={columns.length} />
+        )}
       </table>
     </div>
   );
 }
 
 function Spacer({ heightPx, span }: { readonly heightPx: number; readonly span: number }): ReactNode {
-  return <tbody aria-hidden><tr><td colSpan={span} className={classes.spacer} style={{ height: heightPx }} /></tr></tbody>;
+  return (
+    <tbody aria-hidden>
+      <tr>
+        <td colSpan={span} className={classes.spacer} style={{ height: heightPx }} />
+      </tr>
+    </tbody>
+  );
 }
 
 interface HeaderRowProps<T extends object> {
@@ -106,12 +128,26 @@ function HeaderRow<T extends object>({ table, sort, onSort }: HeaderRowProps<T>)
             const direction = sort === sortKey ? 'ascending' : sort === `-${sortKey}` ? 'descending' : 'none';
             const isSortable = sortKey !== undefined && onSort !== undefined;
             return (
-              <th key={header.id} scope="col" style={width ? { width } : undefined} className={isNumeric ? classes.numeric : undefined} aria-sort={isSortable ? direction : undefined}>
+              <th
+                key={header.id}
+                scope="col"
+                style={width ? { width } : undefined}
+                className={isNumeric ? classes.numeric : undefined}
+                aria-sort={isSortable ? direction : undefined}
+              >
                 {isSortable ? (
-                  <button type="button" className={classes.sort} data-active={direction !== 'none' || undefined} onClick={() => onSort(nextSort(sortKey, direction, firstSort))}>
-                    {title}<SortIcon direction={direction} />
+                  <button
+                    type="button"
+                    className={classes.sort}
+                    data-active={direction !== 'none' || undefined}
+                    onClick={() => onSort(nextSort(sortKey, direction, firstSort))}
+                  >
+                    {title}
+                    <SortIcon direction={direction} />
                   </button>
-                ) : title}
+                ) : (
+                  title
+                )}
               </th>
             );
           })}

@@ -6,15 +6,31 @@ import { useNow } from './use-now';
 import classes from './figures.module.css';
 
 /** Units, short where long, exact on hover. */
-export function Count({ units, unit = 'units', isShort = false }: { readonly units: Units; readonly unit?: string; readonly isShort?: boolean }): ReactNode {
+export function Count({
+  units,
+  unit = 'units',
+  isShort = false,
+}: {
+  readonly units: Units;
+  readonly unit?: string;
+  readonly isShort?: boolean;
+}): ReactNode {
   const exact = units === null ? 'No limit' : `${formatCount(units)} ${unit}`;
-  return <Tooltip label={exact}><span className={classes.figure}>{isShort ? formatShort(units) : formatCount(units)}</span></Tooltip>;
+  return (
+    <Tooltip label={exact}>
+      <span className={classes.figure}>{isShort ? formatShort(units) : formatCount(units)}</span>
+    </Tooltip>
+  );
 }
 
 /** A limit with its window, `6,000 per min`. */
 export function Rate({ limit, windowMs }: { readonly limit: Units; readonly windowMs: number }): ReactNode {
   const exact = limit === null ? 'No limit' : `${formatCount(limit)} units in ${formatCount(windowMs)} ms (${formatWindow(windowMs)})`;
-  return <Tooltip label={exact}><span className={classes.figure}>{formatRate(limit, windowMs)}</span></Tooltip>;
+  return (
+    <Tooltip label={exact}>
+      <span className={classes.figure}>{formatRate(limit, windowMs)}</span>
+    </Tooltip>
+  );
 }
 
 interface TimeProps {
@@ -30,7 +46,15 @@ export function Time({ at, zone = OPERATOR_ZONE, as = 'instant' }: TimeProps): R
   return (
     <Tooltip label={label}>
       <time className={classes.figure} dateTime={new Date(at).toISOString()}>
-        {as === 'relative' ? <Relative at={at} /> : as === 'day' ? formatDay(at, zone) : as === 'clock' ? formatClock(at, zone) : formatInstant(at, zone)}
+        {as === 'relative' ? (
+          <Relative at={at} />
+        ) : as === 'day' ? (
+          formatDay(at, zone)
+        ) : as === 'clock' ? (
+          formatClock(at, zone)
+        ) : (
+          formatInstant(at, zone)
+        )}
       </time>
     </Tooltip>
   );

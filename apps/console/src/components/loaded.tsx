@@ -13,6 +13,15 @@ interface LoadedProps<T> {
 /** The answer once it is there; before that its shape, and a failure with its reason. What was read before a failure stays. */
 export function Loaded<T>({ query, heightPx = 120, children }: LoadedProps<T>): ReactNode {
   if (query.data !== undefined) return children(query.data);
-  if (query.error) return <div className={classes.panelBody}><ProblemNotice error={query.error} onRetry={() => void query.refetch()} /></div>;
-  return <div className={classes.panelBody} aria-busy="true"><Skeleton height={heightPx} radius="md" /></div>;
+  if (query.error)
+    return (
+      <div className={classes.panelBody}>
+        <ProblemNotice error={query.error} onRetry={() => void query.refetch()} />
+      </div>
+    );
+  return (
+    <div className={classes.panelBody} aria-busy="true">
+      <Skeleton height={heightPx} radius="md" />
+    </div>
+  );
 }

@@ -16,16 +16,25 @@ interface ProblemNoticeProps {
 /** What went wrong, why, what to do and the request id to quote. */
 export function ProblemNotice({ error, step, onRetry }: ProblemNoticeProps): ReactNode {
   if (error === null || error === undefined) return null;
-  const problem = error instanceof ApiProblem ? error : new ApiProblem('internal', 'The console met an error of its own.', 0, null, [], null, { cause: error });
+  const problem =
+    error instanceof ApiProblem ? error : new ApiProblem('internal', 'The console met an error of its own.', 0, null, [], null, { cause: error });
   return (
     <div className={classes.notice} role="alert">
       <IconAlertCircle size={18} aria-hidden />
       <div className={classes.text}>
         <strong>{problem.message.replace(/[^.!?]$/, '$&.')}</strong> {step ?? nextStep(problem)}
-        {problem.errors.map(({ pointer, detail }) => <div key={`${pointer} ${detail}`}><code>{pointer}</code> {detail}</div>)}
+        {problem.errors.map(({ pointer, detail }) => (
+          <div key={`${pointer} ${detail}`}>
+            <code>{pointer}</code> {detail}
+          </div>
+        ))}
         {problem.requestId === null ? null : <div className={classes.id}>Request {problem.requestId}</div>}
       </div>
-      {onRetry ? <Button size="compact-sm" variant="default" onClick={onRetry}>Try again</Button> : null}
+      {onRetry ? (
+        <Button size="compact-sm" variant="default" onClick={onRetry}>
+          Try again
+        </Button>
+      ) : null}
     </div>
   );
 }
@@ -63,5 +72,10 @@ export function Empty({ title, children, next, icon }: EmptyProps): ReactNode {
 export function StaleMark({ error, updatedAtMs }: { readonly error: unknown; readonly updatedAtMs: number }): ReactNode {
   const nowMs = useNow();
   if (!error || updatedAtMs === 0) return null;
-  return <span className={classes.stale} role="status"><IconClockExclamation size={14} aria-hidden />Stale: {formatSpan(nowMs - updatedAtMs)} old</span>;
+  return (
+    <span className={classes.stale} role="status">
+      <IconClockExclamation size={14} aria-hidden />
+      Stale: {formatSpan(nowMs - updatedAtMs)} old
+    </span>
+  );
 }

@@ -18,7 +18,10 @@ export function Page({ title, beside, lead, actions, children }: PageProps): Rea
     <div className={classes.page}>
       <header className={classes.header}>
         <div className={classes.heading}>
-          <h1 className={classes.title}>{title}{beside}</h1>
+          <h1 className={classes.title}>
+            {title}
+            {beside}
+          </h1>
           {lead === undefined ? null : <div className={classes.lead}>{lead}</div>}
         </div>
         {actions === undefined ? null : <div className={classes.actions}>{actions}</div>}
@@ -56,7 +59,10 @@ export function Facts({ items }: { readonly items: readonly (readonly [string, R
   return (
     <dl className={classes.facts}>
       {items.map(([name, value]) => (
-        <div key={name} className={classes.fact}><dt>{name}</dt><dd>{value}</dd></div>
+        <div key={name} className={classes.fact}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
       ))}
     </dl>
   );

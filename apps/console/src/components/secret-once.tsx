@@ -24,13 +24,20 @@ export function SecretOnce({ title, secret, onClose }: SecretOnceProps): ReactNo
               <code data-testid="secret">{secret}</code>
               <CopyButton value={secret}>
                 {({ copied, copy }) => (
-                  <Button variant="default" size="compact-sm" onClick={copy} leftSection={copied ? <IconCheck size={14} /> : <IconCopy size={14} />}>{copied ? 'Copied' : 'Copy'}</Button>
+                  <Button variant="default" size="compact-sm" onClick={copy} leftSection={copied ? <IconCheck size={14} /> : <IconCopy size={14} />}>
+                    {copied ? 'Copied' : 'Copy'}
+                  </Button>
                 )}
               </CopyButton>
             </div>
           </>
-        ) : <Notice tone="warn">The secret was shown once already. Revoke this one and create another.</Notice>}
-        <div className={layout.row}><span className={layout.spring} /><Button onClick={onClose}>I have stored it</Button></div>
+        ) : (
+          <Notice tone="warn">The secret was shown once already. Revoke this one and create another.</Notice>
+        )}
+        <div className={layout.row}>
+          <span className={layout.spring} />
+          <Button onClick={onClose}>I have stored it</Button>
+        </div>
       </div>
     </Modal>
   );

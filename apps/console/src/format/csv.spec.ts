@@ -2,7 +2,15 @@ import { expect, it } from 'vitest';
 import { toCsv } from './csv';
 
 it('quotes what would break a row', () => {
-  expect(toCsv(['a', 'b'], [['x, y', 'say "hi"'], [null, 7]])).toBe('a,b\r\n"x, y","say ""hi"""\r\n,7\r\n');
+  expect(
+    toCsv(
+      ['a', 'b'],
+      [
+        ['x, y', 'say "hi"'],
+        [null, 7],
+      ],
+    ),
+  ).toBe('a,b\r\n"x, y","say ""hi"""\r\n,7\r\n');
 });
 
 it('disarms a name that a spreadsheet would run', () => {

@@ -2,7 +2,10 @@
  * RFC 4180 text of a table. A cell that a spreadsheet would run as a formula is led by an apostrophe.
  */
 export function toCsv(header: readonly string[], rows: readonly (readonly (string | number | null)[])[]): string {
-  return [header, ...rows].map((row) => row.map(toCell).join(',')).join('\r\n').concat('\r\n');
+  return [header, ...rows]
+    .map((row) => row.map(toCell).join(','))
+    .join('\r\n')
+    .concat('\r\n');
 }
 
 function toCell(value: string | number | null): string {

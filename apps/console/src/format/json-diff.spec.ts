@@ -2,8 +2,20 @@ import { expect, it } from 'vitest';
 import { diffJson, showJson } from './json-diff';
 
 it('finds the one number that changed in a named list', () => {
-  const before = { limits: [{ name: 'per-minute', limit: 100, burst: 20 }, { name: 'search', limit: 5 }], version: 1 };
-  const after = { limits: [{ name: 'search', limit: 5 }, { name: 'per-minute', limit: 100, burst: 60 }], version: 2 };
+  const before = {
+    limits: [
+      { name: 'per-minute', limit: 100, burst: 20 },
+      { name: 'search', limit: 5 },
+    ],
+    version: 1,
+  };
+  const after = {
+    limits: [
+      { name: 'search', limit: 5 },
+      { name: 'per-minute', limit: 100, burst: 60 },
+    ],
+    version: 2,
+  };
   expect(diffJson(before, after)).toEqual([{ path: ['limits', 'per-minute', 'burst'], before: 20, after: 60 }]);
 });
 

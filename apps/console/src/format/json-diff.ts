@@ -21,8 +21,9 @@ export function diffJson(before: Json | undefined, after: Json | undefined, path
     // A created or deleted entity is shown field by field; a whole value replaced by another kind is one line.
     if ((left && isAbsent(after)) || (right && isAbsent(before))) {
       const present = left ?? right ?? {};
-      return Object.keys(present).filter((name) => !SILENT.has(name) && !isAbsent(present[name])).flatMap((name) => (
-        left ? diffJson(left[name], undefined, [...path, name]) : diffJson(undefined, right?.[name], [...path, name])));
+      return Object.keys(present)
+        .filter((name) => !SILENT.has(name) && !isAbsent(present[name]))
+        .flatMap((name) => (left ? diffJson(left[name], undefined, [...path, name]) : diffJson(undefined, right?.[name], [...path, name])));
     }
     return isAbsent(before) && isAbsent(after) ? [] : [{ path, before, after }];
   }

@@ -12,7 +12,15 @@ describe('formatCount', () => {
 });
 
 describe('formatShort', () => {
-  it.each([[0, '0'], [999, '999'], [1000, '1K'], [12_034, '12K'], [8_342_119, '8.34M'], ['4000000000', '4B'], [-1500, '-1.5K']] as const)('shows %s as %s', (units, shown) => {
+  it.each([
+    [0, '0'],
+    [999, '999'],
+    [1000, '1K'],
+    [12_034, '12K'],
+    [8_342_119, '8.34M'],
+    ['4000000000', '4B'],
+    [-1500, '-1.5K'],
+  ] as const)('shows %s as %s', (units, shown) => {
     expect(formatShort(units)).toBe(shown);
   });
 
@@ -23,7 +31,13 @@ describe('formatShort', () => {
 });
 
 describe('formatRate', () => {
-  it.each([[6000, 60_000, '6,000 per min'], [5, 1000, '5 per s'], [20, 900_000, '20 per 15 min'], [1, 1500, '1 per 1500 ms'], [10, 86_400_000, '10 per day']] as const)('carries unit and window: %s in %s ms', (limit, windowMs, shown) => {
+  it.each([
+    [6000, 60_000, '6,000 per min'],
+    [5, 1000, '5 per s'],
+    [20, 900_000, '20 per 15 min'],
+    [1, 1500, '1 per 1500 ms'],
+    [10, 86_400_000, '10 per day'],
+  ] as const)('carries unit and window: %s in %s ms', (limit, windowMs, shown) => {
     expect(formatRate(limit, windowMs)).toBe(shown);
   });
 });

@@ -9,7 +9,11 @@ export function formatCount(units: Units): string {
   return grouped.format(typeof units === 'string' ? BigInt(units) : units);
 }
 
-const SCALES = [['B', 9], ['M', 6], ['K', 3]] as const;
+const SCALES = [
+  ['B', 9],
+  ['M', 6],
+  ['K', 3],
+] as const;
 
 /** Three figures at most, `1.25M`; meant to stand beside its exact form on hover. Rounds down, so that 999,999 is never `1M`. */
 export function formatShort(units: Units): string {
@@ -34,7 +38,12 @@ export function formatRate(limit: Units, windowMs: number): string {
   return limit === null ? 'unlimited' : `${formatCount(limit)} per ${formatPer(windowMs)}`;
 }
 
-const WINDOWS = [['day', 'd', 86_400_000], ['hour', 'h', 3_600_000], ['min', 'm', 60_000], ['s', 's', 1000]] as const;
+const WINDOWS = [
+  ['day', 'd', 86_400_000],
+  ['hour', 'h', 3_600_000],
+  ['min', 'm', 60_000],
+  ['s', 's', 1000],
+] as const;
 
 function formatPer(windowMs: number): string {
   const [word, , unit] = WINDOWS.find(([, , size]) => windowMs % size === 0) ?? ['ms', 'ms', 1];

@@ -8,7 +8,12 @@ describe('formatInstant', () => {
 });
 
 describe('fromLocalInput', () => {
-  it.each([['Europe/Berlin', '2026-11-14T09:30', '2026-11-14T08:30:00.000Z'], ['America/New_York', '2026-07-01T00:00', '2026-07-01T04:00:00.000Z'], ['Asia/Kathmandu', '2026-01-01T05:45', '2026-01-01T00:00:00.000Z'], ['UTC', '2026-11-14T09:30:15', '2026-11-14T09:30:15.000Z']])('reads a wall clock in %s', (zone, local, instant) => {
+  it.each([
+    ['Europe/Berlin', '2026-11-14T09:30', '2026-11-14T08:30:00.000Z'],
+    ['America/New_York', '2026-07-01T00:00', '2026-07-01T04:00:00.000Z'],
+    ['Asia/Kathmandu', '2026-01-01T05:45', '2026-01-01T00:00:00.000Z'],
+    ['UTC', '2026-11-14T09:30:15', '2026-11-14T09:30:15.000Z'],
+  ])('reads a wall clock in %s', (zone, local, instant) => {
     expect(fromLocalInput(local, zone)).toBe(instant);
   });
 
@@ -31,7 +36,14 @@ describe('fromLocalInput', () => {
 });
 
 describe('spans', () => {
-  it.each([[0, '0 s'], [45_000, '45 s'], [90_000, '1 min 30 s'], [3_600_000, '1 h'], [11_520_000, '3 h 12 min'], [90_000_000, '1 d 1 h']] as const)('shows %s ms as %s', (spanMs, shown) => {
+  it.each([
+    [0, '0 s'],
+    [45_000, '45 s'],
+    [90_000, '1 min 30 s'],
+    [3_600_000, '1 h'],
+    [11_520_000, '3 h 12 min'],
+    [90_000_000, '1 d 1 h'],
+  ] as const)('shows %s ms as %s', (spanMs, shown) => {
     expect(formatSpan(spanMs)).toBe(shown);
   });
 

@@ -17,7 +17,9 @@ const toDate = (at: Instant): Date => new Date(at);
 
 /** `14 Nov 2026, 09:30` in the zone. */
 export function formatInstant(at: Instant, timeZone: string): string {
-  return formatOf(timeZone, { day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit', hour12: false }).format(toDate(at));
+  return formatOf(timeZone, { day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit', hour12: false }).format(
+    toDate(at),
+  );
 }
 
 /** `09:30:12` in the zone, for lists of a single day. */
@@ -32,7 +34,10 @@ export function formatDay(at: Instant, timeZone: string): string {
 
 /** Exact UTC, for hover: `2026-11-14 08:30:12 UTC`. */
 export function formatUtc(at: Instant): string {
-  return toDate(at).toISOString().replace('T', ' ').replace(/\.\d+Z$/, ' UTC');
+  return toDate(at)
+    .toISOString()
+    .replace('T', ' ')
+    .replace(/\.\d+Z$/, ' UTC');
 }
 
 /** Offset as people write it there: `CET`, `GMT-3`. */
@@ -41,7 +46,12 @@ export function zoneName(at: Instant, timeZone: string): string {
   return parts.find((part) => part.type === 'timeZoneName')?.value ?? timeZone;
 }
 
-const SPANS = [['d', 86_400_000], ['h', 3_600_000], ['min', 60_000], ['s', 1000]] as const;
+const SPANS = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+  ['s', 1000],
+] as const;
 
 /** The two largest parts of a span of time: `3 h 12 min`, `45 s`; below one second `0 s`. */
 export function formatSpan(spanMs: number): string {
@@ -64,7 +74,14 @@ export function formatRelative(at: Instant, nowMs: number): string {
 
 /** `2026-11-14T09:30`, what a wall clock in the zone shows. */
 export function toLocalInput(at: Instant, timeZone: string): string {
-  const parts = formatOf(timeZone, { year: 'numeric', month: '2-digit', day: '2-digit', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' }).formatToParts(toDate(at));
+  const parts = formatOf(timeZone, {
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+    hourCycle: 'h23',
+  }).formatToParts(toDate(at));
   const part = (type: string): string => parts.find((found) => found.type === type)?.value ?? '00';
   return `${part('year')}-${part('month')}-${part('day')}T${part('hour')}:${part('minute')}`;
 }

@@ -17,18 +17,20 @@ export const auditKeys = {
   verification: () => [...auditKeys.all, 'verification'] as const,
 };
 
-export const auditListQuery = (filter: AuditFilter) => infiniteQueryOptions({
-  queryKey: auditKeys.list(filter),
-  queryFn: ({ pageParam, signal }) => call('auditList', { query: { ...filter, limit: 50, cursor: pageParam }, signal }),
-  initialPageParam: undefined as string | undefined,
-  getNextPageParam: (page) => page.nextCursor ?? undefined,
-  placeholderData: keepPreviousData,
-});
+export const auditListQuery = (filter: AuditFilter) =>
+  infiniteQueryOptions({
+    queryKey: auditKeys.list(filter),
+    queryFn: ({ pageParam, signal }) => call('auditList', { query: { ...filter, limit: 50, cursor: pageParam }, signal }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.nextCursor ?? undefined,
+    placeholderData: keepPreviousData,
+  });
 
-export const auditTailQuery = (tenant: string) => queryOptions({
-  queryKey: auditKeys.tail(tenant),
-  queryFn: ({ signal }) => call('auditList', { query: { tenant, limit: 8 }, signal }),
-});
+export const auditTailQuery = (tenant: string) =>
+  queryOptions({
+    queryKey: auditKeys.tail(tenant),
+    queryFn: ({ signal }) => call('auditList', { query: { tenant, limit: 8 }, signal }),
+  });
 
 export const auditVerificationQuery = queryOptions({
   queryKey: auditKeys.verification(),

@@ -26,10 +26,18 @@ export function AuditEntryItem({ entry, zone, isOpenAtFirst = false }: AuditEntr
     <li className={classes.item}>
       <button type="button" className={classes.line} aria-expanded={isOpen} aria-controls={detailId} onClick={() => setOpen(!isOpen)}>
         <IconChevronRight size={15} className={classes.chevron} data-open={isOpen || undefined} aria-hidden />
-        <span className={classes.what}><strong>{describeAction(entry)}</strong>{entry.tenant === null ? <> · {entry.entity.id}</> : <> · {entry.tenant}</>}</span>
+        <span className={classes.what}>
+          <strong>{describeAction(entry)}</strong>
+          {entry.tenant === null ? <> · {entry.entity.id}</> : <> · {entry.tenant}</>}
+        </span>
         <span className={classes.why}>{entry.reason ?? <span className={classes.noReason}>no reason asked</span>}</span>
-        <span className={classes.who}><Icon size={14} aria-label={entry.actor.kind} />{entry.actor.name}</span>
-        <span className={classes.when}><Time at={entry.at} zone={zone} /></span>
+        <span className={classes.who}>
+          <Icon size={14} aria-label={entry.actor.kind} />
+          {entry.actor.name}
+        </span>
+        <span className={classes.when}>
+          <Time at={entry.at} zone={zone} />
+        </span>
       </button>
       <div id={detailId} className={classes.detail} hidden={!isOpen}>
         {isOpen ? (
@@ -37,11 +45,27 @@ export function AuditEntryItem({ entry, zone, isOpenAtFirst = false }: AuditEntr
             <DiffTable label={`Before and after: ${describeAction(entry)}`} differences={differences} />
             <p className={classes.meta}>
               <span>{entry.action}</span>
-              <span>{entry.entity.type} <code>{entry.entity.id}</code></span>
-              {entry.ticket === null ? null : <span>ticket <code>{entry.ticket}</code></span>}
-              {entry.requestId === null ? null : <span>request <code>{entry.requestId}</code></span>}
-              <span>chain {entry.chain} #{entry.seq} <code title={entry.hash}>{entry.hash.slice(0, 12)}</code></span>
-              {entry.tenant === null ? null : <Link to="/tenants/$slug" params={{ slug: entry.tenant }}>Open {entry.tenant}</Link>}
+              <span>
+                {entry.entity.type} <code>{entry.entity.id}</code>
+              </span>
+              {entry.ticket === null ? null : (
+                <span>
+                  ticket <code>{entry.ticket}</code>
+                </span>
+              )}
+              {entry.requestId === null ? null : (
+                <span>
+                  request <code>{entry.requestId}</code>
+                </span>
+              )}
+              <span>
+                chain {entry.chain} #{entry.seq} <code title={entry.hash}>{entry.hash.slice(0, 12)}</code>
+              </span>
+              {entry.tenant === null ? null : (
+                <Link to="/tenants/$slug" params={{ slug: entry.tenant }}>
+                  Open {entry.tenant}
+                </Link>
+              )}
             </p>
           </>
         ) : null}

@@ -9,6 +9,20 @@ export function describeAction({ action }: Pick<AuditEntry, 'action'>): string {
 }
 
 const PAST: Readonly<Record<string, string>> = {
-  create: 'created', created: 'created', update: 'changed', updated: 'changed', patch: 'changed', put: 'changed', delete: 'deleted', deleted: 'deleted',
-  revert: 'reverted', reverted: 'reverted', publish: 'published', published: 'published', revoke: 'revoked', revoked: 'revoked', archive: 'archived', archived: 'archived',
+  create: 'created',
+  created: 'created',
+  update: 'changed',
+  updated: 'changed',
+  patch: 'changed',
+  put: 'changed',
+  delete: 'deleted',
+  deleted: 'deleted',
+  revert: 'reverted',
+  reverted: 'reverted',
+  publish: 'published',
+  published: 'published',
+  revoke: 'revoked',
+  revoked: 'revoked',
+  archive: 'archived',
+  archived: 'archived',
 };

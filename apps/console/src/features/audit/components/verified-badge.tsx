@@ -13,11 +13,21 @@ export function VerifiedBadge(): ReactNode {
   if (!data) return <Badge>checking the chain…</Badge>;
   if (data.verified) {
     return (
-      <Tooltip label={`Each entry carries the hash of the one before. All ${formatCount(data.entries)} entries in ${formatCount(data.chains)} chains were recomputed and agree.`}>
-        <span><Badge tone="good" icon={<IconShieldCheck size={13} aria-hidden />}>chain verified</Badge></span>
+      <Tooltip
+        label={`Each entry carries the hash of the one before. All ${formatCount(data.entries)} entries in ${formatCount(data.chains)} chains were recomputed and agree.`}
+      >
+        <span>
+          <Badge tone="good" icon={<IconShieldCheck size={13} aria-hidden />}>
+            chain verified
+          </Badge>
+        </span>
       </Tooltip>
     );
   }
   const fault = data.faults[0];
-  return <Badge tone="bad" icon={<IconShieldX size={13} aria-hidden />}>chain broken{fault ? ` at ${fault.chain} #${fault.seq}` : ''}</Badge>;
+  return (
+    <Badge tone="bad" icon={<IconShieldX size={13} aria-hidden />}>
+      chain broken{fault ? ` at ${fault.chain} #${fault.seq}` : ''}
+    </Badge>
+  );
 }

@@ -26,19 +26,47 @@ export function AuditPage(): ReactNode {
   const clear = (): void => change({ tenant: undefined, entity: undefined, actor: undefined, action: undefined, from: undefined, to: undefined });
   const isFiltered = Object.values(search).some((value) => value !== undefined);
   return (
-    <Page title="Audit" beside={<VerifiedBadge />} lead={<>Who changed what, when and why. Written in the change’s own transaction; times in {OPERATOR_ZONE}.</>}>
+    <Page
+      title="Audit"
+      beside={<VerifiedBadge />}
+      lead={<>Who changed what, when and why. Written in the change’s own transaction; times in {OPERATOR_ZONE}.</>}
+    >
       <AuditFilters key={JSON.stringify(search)} search={search} onChange={change} />
       <section className={layout.panel} aria-label="Audit entries" aria-busy={log.isFetching}>
         <Loaded query={log} heightPx={360}>
-          {() => (entries.length === 0 ? (
-            <Empty title={isFiltered ? 'Nothing matches' : 'No change yet'} icon={<IconHistory size={32} stroke={1.4} aria-hidden />} next={isFiltered ? <Button variant="default" onClick={clear}>Clear the filters</Button> : undefined}>
-              {isFiltered ? 'No entry has all of these. Widen the dates or clear a filter.' : 'The first change to a tenant, tier or key writes the first entry.'}
-            </Empty>
-          ) : <ul className={classes.list}>{entries.map((entry) => <AuditEntryItem key={entry.id} entry={entry} />)}</ul>)}
+          {() =>
+            entries.length === 0 ? (
+              <Empty
+                title={isFiltered ? 'Nothing matches' : 'No change yet'}
+                icon={<IconHistory size={32} stroke={1.4} aria-hidden />}
+                next={
+                  isFiltered ? (
+                    <Button variant="default" onClick={clear}>
+                      Clear the filters
+                    </Button>
+                  ) : undefined
+                }
+              >
+                {isFiltered
+                  ? 'No entry has all of these. Widen the dates or clear a filter.'
+                  : 'The first change to a tenant, tier or key writes the first entry.'}
+              </Empty>
+            ) : (
+              <ul className={classes.list}>
+                {entries.map((entry) => (
+                  <AuditEntryItem key={entry.id} entry={entry} />
+                ))}
+              </ul>
+            )
+          }
         </Loaded>
       </section>
       <div className={layout.row}>
-        {log.hasNextPage ? <Button variant="default" loading={log.isFetchingNextPage} onClick={() => void log.fetchNextPage()}>Older entries</Button> : null}
+        {log.hasNextPage ? (
+          <Button variant="default" loading={log.isFetchingNextPage} onClick={() => void log.fetchNextPage()}>
+            Older entries
+          </Button>
+        ) : null}
         <StaleMark error={log.error} updatedAtMs={log.dataUpdatedAt} />
       </div>
     </Page>
@@ -56,15 +84,47 @@ function toFilter({ from, to, ...rest }: AuditSearch): AuditFilter {
   };
 }
 
-const TEXT_FILTERS = [['tenant', 'Tenant'], ['actor', 'Actor'], ['action', 'Action'], ['entity', 'Entity id']] as const;
-const DAY_FILTERS = [['from', 'From day', 'from'], ['to', 'To day', 'to']] as const;
+const TEXT_FILTERS = [
+  ['tenant', 'Tenant'],
+  ['actor', 'Actor'],
+  ['action', 'Action'],
+  ['entity', 'Entity id'],
+] as const;
+const DAY_FILTERS = [
+  ['from', 'From day', 'from'],
+  ['to', 'To day', 'to'],
+] as const;
 
 function AuditFilters({ search, onChange }: { readonly search: AuditSearch; readonly onChange: (change: AuditSearch) => void }): ReactNode {
   const apply = useDebouncedCallback((name: keyof AuditSearch, value: string) => onChange({ [name]: value.trim() || undefined }), 350);
   return (
     <div className={layout.toolbar} role="search">
-      {TEXT_FILTERS.map(([name, label]) => <TextInput key={name} w={name === 'entity' ? 220 : 150} aria-label={label} placeholder={label} defaultValue={search[name] ?? ''} onChange={(event) => apply(name, event.currentTarget.value)} />)}
-      {DAY_FILTERS.map(([name, label, word]) => <TextInput key={name} type="date" w={190} aria-label={label} leftSection={<span aria-hidden className={classes.word}>{word}</span>} leftSectionWidth={48} defaultValue={search[name] ?? ''} onChange={(event) => onChange({ [name]: event.currentTarget.value || undefined })} />)}
+      {TEXT_FILTERS.map(([name, label]) => (
+        <TextInput
+          key={name}
+          w={name === 'entity' ? 220 : 150}
+          aria-label={label}
+          placeholder={label}
+          defaultValue={search[name] ?? ''}
+          onChange={(event) => apply(name, event.currentTarget.value)}
+        />
+      ))}
+      {DAY_FILTERS.map(([name, label, word]) => (
+        <TextInput
+          key={name}
+          type="date"
+          w={190}
+          aria-label={label}
+          leftSection={
+            <span aria-hidden className={classes.word}>
+              {word}
+            </span>
+          }
+          leftSectionWidth={48}
+          defaultValue={search[name] ?? ''}
+          onChange={(event) => onChange({ [name]: event.currentTarget.value || undefined })}
+        />
+      ))}
     </div>
   );
 }

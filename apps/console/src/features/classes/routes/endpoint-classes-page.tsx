@@ -21,11 +21,39 @@ const FAIL_TONES = { local: 'brand', open: 'warn', closed: 'bad' } as const;
 const column = columnsOf<EndpointClass>();
 const columns = [
   column.display({ id: 'slug', header: 'Class', cell: ({ row: { original: each } }) => <strong>{each.slug}</strong> }),
-  column.display({ id: 'cost', header: 'Cost, units', meta: { isNumeric: true }, cell: ({ row: { original: each } }) => <Count units={each.cost} /> }),
+  column.display({
+    id: 'cost',
+    header: 'Cost, units',
+    meta: { isNumeric: true },
+    cell: ({ row: { original: each } }) => <Count units={each.cost} />,
+  }),
   column.display({ id: 'meter', header: 'Meter', cell: ({ row: { original: each } }) => each.meter }),
-  column.display({ id: 'fail', header: 'When the store is away', cell: ({ row: { original: each } }) => <><Badge tone={FAIL_TONES[each.failMode]} icon={null}>{each.failMode}</Badge> {FAIL_WORDS[each.failMode]}</> }),
-  column.display({ id: 'refund', header: 'Refunds on', cell: ({ row: { original: each } }) => (each.refundOn.length === 0 ? 'nothing' : each.refundOn.join(', ')) }),
-  column.display({ id: 'retry', header: 'Retries', cell: ({ row: { original: { retry } } }) => (retry === null ? 'as a new call' : `${formatCount(retry.cost)} units within ${formatWindow(retry.windowMs)}, at most ${retry.max}`) }),
+  column.display({
+    id: 'fail',
+    header: 'When the store is away',
+    cell: ({ row: { original: each } }) => (
+      <>
+        <Badge tone={FAIL_TONES[each.failMode]} icon={null}>
+          {each.failMode}
+        </Badge>{' '}
+        {FAIL_WORDS[each.failMode]}
+      </>
+    ),
+  }),
+  column.display({
+    id: 'refund',
+    header: 'Refunds on',
+    cell: ({ row: { original: each } }) => (each.refundOn.length === 0 ? 'nothing' : each.refundOn.join(', ')),
+  }),
+  column.display({
+    id: 'retry',
+    header: 'Retries',
+    cell: ({
+      row: {
+        original: { retry },
+      },
+    }) => (retry === null ? 'as a new call' : `${formatCount(retry.cost)} units within ${formatWindow(retry.windowMs)}, at most ${retry.max}`),
+  }),
   column.display({ id: 'description', header: 'Description', cell: ({ row: { original: each } }) => each.description || '–' }),
 ];
 
@@ -35,9 +63,15 @@ export function EndpointClassesPage(): ReactNode {
     <Page title="Endpoint classes" lead="What a call costs, what it is metered as, and what happens to it when the store is away.">
       <Panel title="Classes" isFlush>
         <Loaded query={list}>
-          {({ items }) => (items.length === 0
-            ? <Empty title="No classes" icon={<IconRoute size={30} stroke={1.4} aria-hidden />}>Every route then costs one unit of the meter requests. Create a class through POST /v1/endpoint-classes.</Empty>
-            : <DataTable label="Endpoint classes" columns={columns} rows={items} rowKey={(each) => each.slug} />)}
+          {({ items }) =>
+            items.length === 0 ? (
+              <Empty title="No classes" icon={<IconRoute size={30} stroke={1.4} aria-hidden />}>
+                Every route then costs one unit of the meter requests. Create a class through POST /v1/endpoint-classes.
+              </Empty>
+            ) : (
+              <DataTable label="Endpoint classes" columns={columns} rows={items} rowKey={(each) => each.slug} />
+            )
+          }
         </Loaded>
       </Panel>
     </Page>

@@ -9,9 +9,10 @@ export const offenderKeys = {
 const LIVE_MS = 2000;
 
 /** The most denied subjects of the last minutes, live while not paused. */
-export const offendersQuery = (minutes: number, { isPaused = false, count = 100 } = {}) => queryOptions({
-  queryKey: offenderKeys.top(minutes, count),
-  queryFn: ({ signal }) => call('offendersList', { query: { minutes, limit: count }, signal }),
-  placeholderData: keepPreviousData,
-  refetchInterval: isPaused ? false : LIVE_MS,
-});
+export const offendersQuery = (minutes: number, { isPaused = false, count = 100 } = {}) =>
+  queryOptions({
+    queryKey: offenderKeys.top(minutes, count),
+    queryFn: ({ signal }) => call('offendersList', { query: { minutes, limit: count }, signal }),
+    placeholderData: keepPreviousData,
+    refetchInterval: isPaused ? false : LIVE_MS,
+  });

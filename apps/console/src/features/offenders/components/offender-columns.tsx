@@ -14,31 +14,104 @@ export const offenderKey = ({ tenant, subject }: Offender): string => `${tenant}
 
 export const offenderColumns = [
   column.display({
-    id: 'tenant', header: 'Tenant', meta: { width: '18%' },
-    cell: ({ row: { original: offender } }) => (isReserved(offender.tenant) ? <span className={classes.tenant}>{offender.tenant}</span> : <Link to="/tenants/$slug" params={{ slug: offender.tenant }} className={classes.tenant}>{offender.tenant}</Link>),
+    id: 'tenant',
+    header: 'Tenant',
+    meta: { width: '18%' },
+    cell: ({ row: { original: offender } }) =>
+      isReserved(offender.tenant) ? (
+        <span className={classes.tenant}>{offender.tenant}</span>
+      ) : (
+        <Link to="/tenants/$slug" params={{ slug: offender.tenant }} className={classes.tenant}>
+          {offender.tenant}
+        </Link>
+      ),
   }),
   column.display({
-    id: 'subject', header: 'Subject',
-    cell: ({ row: { original: { subject } } }) => <span className={classes.subject}><Badge>{subject.scope}</Badge><code title={subject.id}>{subject.id}</code></span>,
+    id: 'subject',
+    header: 'Subject',
+    cell: ({
+      row: {
+        original: { subject },
+      },
+    }) => (
+      <span className={classes.subject}>
+        <Badge>{subject.scope}</Badge>
+        <code title={subject.id}>{subject.id}</code>
+      </span>
+    ),
   }),
-  column.display({ id: 'tier', header: 'Tier', cell: ({ row: { original: { tier } } }) => (tier === null ? '–' : <Link to="/tiers/$slug" params={{ slug: tier }} className={classes.quiet}>{tier}</Link>) }),
   column.display({
-    id: 'limits', header: 'Limits hit',
-    cell: ({ row: { original: { limits } } }) => <span className={classes.limits}>{limits.slice(0, 3).map(({ name, denials }) => <Badge key={name} tone="warn">{name} × {formatCount(denials)}</Badge>)}{limits.length > 3 ? <span className={classes.more}>+{limits.length - 3}</span> : null}</span>,
+    id: 'tier',
+    header: 'Tier',
+    cell: ({
+      row: {
+        original: { tier },
+      },
+    }) =>
+      tier === null ? (
+        '–'
+      ) : (
+        <Link to="/tiers/$slug" params={{ slug: tier }} className={classes.quiet}>
+          {tier}
+        </Link>
+      ),
   }),
-  column.display({ id: 'denials', header: 'Denials', meta: { isNumeric: true }, cell: ({ row: { original: offender } }) => <strong className={classes.denials}>{formatCount(offender.denials)}</strong> }),
   column.display({
-    id: 'share', header: 'Of all denials', meta: { width: '150px' },
-    cell: ({ row: { original: { share, tenant } } }) => (
+    id: 'limits',
+    header: 'Limits hit',
+    cell: ({
+      row: {
+        original: { limits },
+      },
+    }) => (
+      <span className={classes.limits}>
+        {limits.slice(0, 3).map(({ name, denials }) => (
+          <Badge key={name} tone="warn">
+            {name} × {formatCount(denials)}
+          </Badge>
+        ))}
+        {limits.length > 3 ? <span className={classes.more}>+{limits.length - 3}</span> : null}
+      </span>
+    ),
+  }),
+  column.display({
+    id: 'denials',
+    header: 'Denials',
+    meta: { isNumeric: true },
+    cell: ({ row: { original: offender } }) => <strong className={classes.denials}>{formatCount(offender.denials)}</strong>,
+  }),
+  column.display({
+    id: 'share',
+    header: 'Of all denials',
+    meta: { width: '150px' },
+    cell: ({
+      row: {
+        original: { share, tenant },
+      },
+    }) => (
       <span className={classes.share}>
-        <svg viewBox="0 0 100 6" preserveAspectRatio="none" role="img" aria-label={`${tenant}: ${formatPercent(Math.round(share * 1000) / 10, share > 0)} of all denials`}><rect className={classes.track} width="100" height="6" /><rect className={classes.fill} width={share * 100} height="6" /></svg>
+        <svg
+          viewBox="0 0 100 6"
+          preserveAspectRatio="none"
+          role="img"
+          aria-label={`${tenant}: ${formatPercent(Math.round(share * 1000) / 10, share > 0)} of all denials`}
+        >
+          <rect className={classes.track} width="100" height="6" />
+          <rect className={classes.fill} width={share * 100} height="6" />
+        </svg>
         <span>{formatPercent(Math.round(share * 1000) / 10, share > 0)}</span>
       </span>
     ),
   }),
   column.display({ id: 'seen', header: 'Last denied', cell: ({ row: { original: offender } }) => <Time at={offender.lastSeen} as="relative" /> }),
   column.display({
-    id: 'actions', header: () => <span className={classes.hidden}>Actions</span>, meta: { isNumeric: true, width: '96px' },
-    cell: ({ row: { original: { tenant } } }) => (isReserved(tenant) ? null : <RaiseLink tenant={tenant} isCompact />),
+    id: 'actions',
+    header: () => <span className={classes.hidden}>Actions</span>,
+    meta: { isNumeric: true, width: '96px' },
+    cell: ({
+      row: {
+        original: { tenant },
+      },
+    }) => (isReserved(tenant) ? null : <RaiseLink tenant={tenant} isCompact />),
   }),
 ];

@@ -26,23 +26,49 @@ export function OffendersPage(): ReactNode {
   const rows = useSteadyRows(offenders.data?.items ?? [], offenderKey, isHeld && !offenders.isPlaceholderData);
   return (
     <Page
-      title="Offenders" lead="Who is being denied most, right now. Rows keep their place while the pointer or the focus is on the list."
-      actions={(
+      title="Offenders"
+      lead="Who is being denied most, right now. Rows keep their place while the pointer or the focus is on the list."
+      actions={
         <>
           <LiveMark isPaused={isPaused} isHeld={isHeld} />
-          <SegmentedControl aria-label="Window" size="sm" value={String(minutes)} data={OFFENDER_WINDOWS.map((each) => ({ value: String(each), label: WINDOW_WORDS[each] }))} onChange={(value) => void navigate({ to: '.', search: (before) => ({ ...before, ...offendersSearch.parse({ minutes: Number(value) }) }), replace: true })} />
-          <Button variant="default" aria-pressed={isPaused} leftSection={isPaused ? <IconPlayerPlay size={16} /> : <IconPlayerPause size={16} />} onClick={() => setPaused(!isPaused)}>{isPaused ? 'Resume' : 'Pause'}</Button>
+          <SegmentedControl
+            aria-label="Window"
+            size="sm"
+            value={String(minutes)}
+            data={OFFENDER_WINDOWS.map((each) => ({ value: String(each), label: WINDOW_WORDS[each] }))}
+            onChange={(value) =>
+              void navigate({ to: '.', search: (before) => ({ ...before, ...offendersSearch.parse({ minutes: Number(value) }) }), replace: true })
+            }
+          />
+          <Button
+            variant="default"
+            aria-pressed={isPaused}
+            leftSection={isPaused ? <IconPlayerPlay size={16} /> : <IconPlayerPause size={16} />}
+            onClick={() => setPaused(!isPaused)}
+          >
+            {isPaused ? 'Resume' : 'Pause'}
+          </Button>
         </>
-      )}
+      }
     >
       <section
-        className={layout.panel} aria-label="Offenders"
-        onPointerEnter={() => setHeld(true)} onPointerLeave={() => setHeld(false)} onFocus={() => setHeld(true)} onBlur={() => setHeld(false)}
+        className={layout.panel}
+        aria-label="Offenders"
+        onPointerEnter={() => setHeld(true)}
+        onPointerLeave={() => setHeld(false)}
+        onFocus={() => setHeld(true)}
+        onBlur={() => setHeld(false)}
       >
         <Loaded query={offenders} heightPx={360}>
-          {() => (rows.length === 0 ? (
-            <Empty title="Nobody is being denied" icon={<IconShieldCheck size={32} stroke={1.4} aria-hidden />}>No request was denied in the last {WINDOW_WORDS[minutes]}. This list fills by itself, within seconds of a denial.</Empty>
-          ) : <DataTable label="Offenders" columns={offenderColumns} rows={rows} rowKey={offenderKey} />)}
+          {() =>
+            rows.length === 0 ? (
+              <Empty title="Nobody is being denied" icon={<IconShieldCheck size={32} stroke={1.4} aria-hidden />}>
+                No request was denied in the last {WINDOW_WORDS[minutes]}. This list fills by itself, within seconds of a denial.
+              </Empty>
+            ) : (
+              <DataTable label="Offenders" columns={offenderColumns} rows={rows} rowKey={offenderKey} />
+            )
+          }
         </Loaded>
       </section>
       <StaleMark error={offenders.error} updatedAtMs={offenders.dataUpdatedAt} />
@@ -51,5 +77,10 @@ export function OffendersPage(): ReactNode {
 }
 
 function LiveMark({ isPaused, isHeld }: { readonly isPaused: boolean; readonly isHeld: boolean }): ReactNode {
-  return <span className={classes.live}><span className={classes.dot} data-still={isPaused || undefined} aria-hidden />{isPaused ? 'paused' : isHeld ? 'live, order held' : 'live'}</span>;
+  return (
+    <span className={classes.live}>
+      <span className={classes.dot} data-still={isPaused || undefined} aria-hidden />
+      {isPaused ? 'paused' : isHeld ? 'live, order held' : 'live'}
+    </span>
+  );
 }

@@ -11,11 +11,12 @@ export const overrideKeys = {
 };
 
 /** Asked again every few seconds: an override starts and ends by the clock alone. */
-export const tenantOverridesQuery = (tenant: string) => queryOptions({
-  queryKey: overrideKeys.ofTenant(tenant),
-  queryFn: ({ signal }) => call('overridesList', { query: { tenant, limit: 50 }, signal }),
-  refetchInterval: 5000,
-});
+export const tenantOverridesQuery = (tenant: string) =>
+  queryOptions({
+    queryKey: overrideKeys.ofTenant(tenant),
+    queryFn: ({ signal }) => call('overridesList', { query: { tenant, limit: 50 }, signal }),
+    refetchInterval: 5000,
+  });
 
 export const activeOverridesQuery = queryOptions({
   queryKey: overrideKeys.active(),
@@ -34,7 +35,8 @@ export function useCreateOverride() {
 export function useRevertOverride() {
   const refresh = useRefresh();
   return useMutation({
-    mutationFn: ({ override, reason }: { override: Pick<Override, 'id'>; reason: string }) => call('overridesRevert', { params: { id: override.id }, body: { reason } }),
+    mutationFn: ({ override, reason }: { override: Pick<Override, 'id'>; reason: string }) =>
+      call('overridesRevert', { params: { id: override.id }, body: { reason } }),
     onSuccess: refresh,
   });
 }

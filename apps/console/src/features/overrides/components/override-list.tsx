@@ -24,14 +24,29 @@ export function OverrideList({ tenant, zone }: { readonly tenant: string; readon
     <Loaded query={overrides}>
       {({ items }) => (
         <>
-          {items.length === 0 ? <Empty title="No overrides" icon={<IconTrendingUp size={30} stroke={1.4} aria-hidden />}>This tenant has exactly what its tier gives. A raised limit shows here with its end.</Empty> : (
-            <ul className={classes.list}>{items.map((override) => <OverrideItem key={override.id} override={override} zone={zone} onRevert={() => setReverting(override)} />)}</ul>
+          {items.length === 0 ? (
+            <Empty title="No overrides" icon={<IconTrendingUp size={30} stroke={1.4} aria-hidden />}>
+              This tenant has exactly what its tier gives. A raised limit shows here with its end.
+            </Empty>
+          ) : (
+            <ul className={classes.list}>
+              {items.map((override) => (
+                <OverrideItem key={override.id} override={override} zone={zone} onRevert={() => setReverting(override)} />
+              ))}
+            </ul>
           )}
           <Modal opened={reverting !== undefined} onClose={() => setReverting(undefined)} title={`Revert an override of ${tenant}`}>
-            {reverting ? <RevertForm override={reverting} reason="" onCancel={() => setReverting(undefined)} onReverted={(changeId) => {
-              setReverting(undefined);
-              announceChange('Override reverted', changeId);
-            }} /> : null}
+            {reverting ? (
+              <RevertForm
+                override={reverting}
+                reason=""
+                onCancel={() => setReverting(undefined)}
+                onReverted={(changeId) => {
+                  setReverting(undefined);
+                  announceChange('Override reverted', changeId);
+                }}
+              />
+            ) : null}
           </Modal>
         </>
       )}
@@ -54,19 +69,47 @@ function OverrideItem({ override, zone, onRevert }: OverrideItemProps): ReactNod
       <div className={classes.main}>
         <div className={classes.head}>
           <OverrideStateBadge override={override} />
-          <span className={classes.numbers}>{override.mode} {describeSet(override.set).join(', ')}</span>
+          <span className={classes.numbers}>
+            {override.mode} {describeSet(override.set).join(', ')}
+          </span>
         </div>
-        <p className={classes.reason}>{override.reason}{override.ticket ? <> <code>{override.ticket}</code></> : null}</p>
+        <p className={classes.reason}>
+          {override.reason}
+          {override.ticket ? (
+            <>
+              {' '}
+              <code>{override.ticket}</code>
+            </>
+          ) : null}
+        </p>
         <p className={classes.meta}>
           <span>by {override.createdBy}</span>
-          <span>from <Time at={override.from} zone={zone} /></span>
-          <span>{override.until === null ? 'no end' : <>until <Time at={override.until} zone={zone} /></>}</span>
+          <span>
+            from <Time at={override.from} zone={zone} />
+          </span>
+          <span>
+            {override.until === null ? (
+              'no end'
+            ) : (
+              <>
+                until <Time at={override.until} zone={zone} />
+              </>
+            )}
+          </span>
           {override.revertedBy === null ? null : <span>reverted by {override.revertedBy}</span>}
-          <Link to="/audit" search={{ entity: override.id }}>audit</Link>
+          <Link to="/audit" search={{ entity: override.id }}>
+            audit
+          </Link>
         </p>
-        {override.dangling.length > 0 ? <Notice tone="warn">The tier has no limit named {override.dangling.join(', ')} now, so that part does nothing.</Notice> : null}
+        {override.dangling.length > 0 ? (
+          <Notice tone="warn">The tier has no limit named {override.dangling.join(', ')} now, so that part does nothing.</Notice>
+        ) : null}
       </div>
-      {isOpen && mayWrite ? <Button size="compact-sm" variant="default" onClick={onRevert}>Revert</Button> : null}
+      {isOpen && mayWrite ? (
+        <Button size="compact-sm" variant="default" onClick={onRevert}>
+          Revert
+        </Button>
+      ) : null}
     </li>
   );
 }

@@ -15,9 +15,21 @@ export function stateAt(override: Pick<Override, 'state' | 'from' | 'until'>, no
 export function OverrideStateBadge({ override }: { readonly override: Override }): ReactNode {
   const nowMs = useNow();
   switch (stateAt(override, nowMs)) {
-    case 'scheduled': return <Badge tone="warn" icon={<IconClock size={12} aria-hidden />}>starts in {formatSpan(Date.parse(override.from) - nowMs)}</Badge>;
-    case 'active': return <Badge tone="good" icon={<IconPlayerPlay size={12} aria-hidden />}>{override.until === null ? 'active, no end' : `active, ${formatSpan(Date.parse(override.until) - nowMs)} left`}</Badge>;
-    case 'ended': return <Badge icon={<IconHistory size={12} aria-hidden />}>ended</Badge>;
-    case 'reverted': return <Badge icon={<IconHistory size={12} aria-hidden />}>reverted</Badge>;
+    case 'scheduled':
+      return (
+        <Badge tone="warn" icon={<IconClock size={12} aria-hidden />}>
+          starts in {formatSpan(Date.parse(override.from) - nowMs)}
+        </Badge>
+      );
+    case 'active':
+      return (
+        <Badge tone="good" icon={<IconPlayerPlay size={12} aria-hidden />}>
+          {override.until === null ? 'active, no end' : `active, ${formatSpan(Date.parse(override.until) - nowMs)} left`}
+        </Badge>
+      );
+    case 'ended':
+      return <Badge icon={<IconHistory size={12} aria-hidden />}>ended</Badge>;
+    case 'reverted':
+      return <Badge icon={<IconHistory size={12} aria-hidden />}>reverted</Badge>;
   }
 }

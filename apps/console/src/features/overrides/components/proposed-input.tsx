@@ -21,13 +21,29 @@ export function ProposedInput({ label, current, value, error, onChange, isAutoFo
   return (
     <div className={classes.proposed} data-changed={isChanged || undefined}>
       <NumberInput
-        aria-label={label} placeholder={value === null ? 'unlimited' : 'units'} min={0} max={MAX_EXACT} clampBehavior="none" error={error} autoFocus={isAutoFocused} selectAllOnFocus
-        value={value === null || Number.isNaN(value) ? '' : value} onChange={(typed) => onChange(typed === '' ? Number.NaN : Number(typed))}
+        aria-label={label}
+        placeholder={value === null ? 'unlimited' : 'units'}
+        min={0}
+        max={MAX_EXACT}
+        clampBehavior="none"
+        error={error}
+        autoFocus={isAutoFocused}
+        selectAllOnFocus
+        value={value === null || Number.isNaN(value) ? '' : value}
+        onChange={(typed) => onChange(typed === '' ? Number.NaN : Number(typed))}
       />
       {isChanged ? (
-        <Tooltip label={`Back to ${formatCount(current)}`}><ActionIcon variant="subtle" color="gray" aria-label={`${label}: back to ${formatCount(current)}`} onClick={() => onChange(current)}><IconArrowBackUp size={15} /></ActionIcon></Tooltip>
+        <Tooltip label={`Back to ${formatCount(current)}`}>
+          <ActionIcon variant="subtle" color="gray" aria-label={`${label}: back to ${formatCount(current)}`} onClick={() => onChange(current)}>
+            <IconArrowBackUp size={15} />
+          </ActionIcon>
+        </Tooltip>
       ) : (
-        <Tooltip label="Unlimited"><ActionIcon variant="subtle" color="gray" aria-label={`${label}: unlimited`} onClick={() => onChange(null)} disabled={current === null}><IconInfinity size={15} /></ActionIcon></Tooltip>
+        <Tooltip label="Unlimited">
+          <ActionIcon variant="subtle" color="gray" aria-label={`${label}: unlimited`} onClick={() => onChange(null)} disabled={current === null}>
+            <IconInfinity size={15} />
+          </ActionIcon>
+        </Tooltip>
       )}
     </div>
   );

@@ -34,7 +34,11 @@ function WithPolicy({ tenant, onClose }: { readonly tenant: string; readonly onC
   const policy = useQuery({ ...tenantPolicyQuery(tenant), refetchInterval: false, refetchOnWindowFocus: false, staleTime: 0 });
   const frozen = useRef<TenantPolicy>(undefined);
   if (policy.isFetchedAfterMount) frozen.current ??= policy.data;
-  return <Loaded query={{ ...policy, data: frozen.current }} heightPx={300}>{(read) => <Steps tenant={tenant} policy={read} onClose={onClose} />}</Loaded>;
+  return (
+    <Loaded query={{ ...policy, data: frozen.current }} heightPx={300}>
+      {(read) => <Steps tenant={tenant} policy={read} onClose={onClose} />}
+    </Loaded>
+  );
 }
 
 interface StepsProps {
@@ -49,20 +53,38 @@ function Steps({ tenant, policy, onClose }: StepsProps): ReactNode {
   const create = useCreateOverride();
   if (create.data) return <RaiseSaved override={create.data} zone={policy.timezone} onClose={onClose} />;
   if (!reviewed) {
-    return <RaiseForm form={form} policy={policy} problem={create.error} onCancel={onClose} onReview={(override) => setReviewed({ override, idempotencyKey: randomKey() })} />;
+    return (
+      <RaiseForm
+        form={form}
+        policy={policy}
+        problem={create.error}
+        onCancel={onClose}
+        onReview={(override) => setReviewed({ override, idempotencyKey: randomKey() })}
+      />
+    );
   }
   const back = (): void => setReviewed(undefined);
   return (
     <RaiseReview
-      override={reviewed.override} proposals={proposalsOf(form.getValues(), policy)} policy={policy} isSaving={create.isPending} problem={create.error} onBack={back}
-      onApply={() => create.mutate({ body: reviewed.override, idempotencyKey: reviewed.idempotencyKey }, {
-        onError: (error) => {
-          // What the form shows is corrected there; anything else is tried again from the review under the same key.
-          if (!(error instanceof ApiProblem) || error.errors.length === 0) return;
-          back();
-          showFieldErrors(error, form.setError, ['set', 'reason', 'ticket', 'mode']);
-        },
-      })}
+      override={reviewed.override}
+      proposals={proposalsOf(form.getValues(), policy)}
+      policy={policy}
+      isSaving={create.isPending}
+      problem={create.error}
+      onBack={back}
+      onApply={() =>
+        create.mutate(
+          { body: reviewed.override, idempotencyKey: reviewed.idempotencyKey },
+          {
+            onError: (error) => {
+              // What the form shows is corrected there; anything else is tried again from the review under the same key.
+              if (!(error instanceof ApiProblem) || error.errors.length === 0) return;
+              back();
+              showFieldErrors(error, form.setError, ['set', 'reason', 'ticket', 'mode']);
+            },
+          },
+        )
+      }
     />
   );
 }

@@ -20,24 +20,40 @@ interface RaiseFormProps {
 export function RaiseForm({ form, policy, problem, onReview, onCancel }: RaiseFormProps): ReactNode {
   const { errors } = form.formState;
   const values = form.watch();
-  const isLowering = values.mode === 'at-least' && proposalsOf(values, policy).some(({ current, proposed }) => current === null || (proposed !== null && proposed < current));
+  const isLowering =
+    values.mode === 'at-least' &&
+    proposalsOf(values, policy).some(({ current, proposed }) => current === null || (proposed !== null && proposed < current));
   return (
     <form className={classes.form} noValidate onSubmit={form.handleSubmit(onReview)}>
       {problem ? <ProblemNotice error={problem} /> : null}
       <RaiseNumbers form={form} policy={policy} />
-      {errors.set?.root?.message ? <p className={classes.error} role="alert">{errors.set.root.message}</p> : null}
+      {errors.set?.root?.message ? (
+        <p className={classes.error} role="alert">
+          {errors.set.root.message}
+        </p>
+      ) : null}
       {isLowering ? <Notice tone="warn">“At least” never lowers a number. Choose “Exactly” to lower one.</Notice> : null}
       <div className={classes.two}>
         <RaiseWhen form={form} policy={policy} />
         <div className={layout.tight}>
-          <Textarea label="Reason" description="Kept in the audit log; the next colleague reads it" required autosize minRows={2} error={errors.reason?.message} {...form.register('reason')} />
+          <Textarea
+            label="Reason"
+            description="Kept in the audit log; the next colleague reads it"
+            required
+            autosize
+            minRows={2}
+            error={errors.reason?.message}
+            {...form.register('reason')}
+          />
           <TextInput label="Ticket" placeholder="SUP-1234" error={errors.ticket?.message} {...form.register('ticket')} />
           <RaiseMode form={form} />
         </div>
       </div>
       <div className={classes.foot}>
         <span className={layout.spring} />
-        <Button variant="default" onClick={onCancel}>Cancel</Button>
+        <Button variant="default" onClick={onCancel}>
+          Cancel
+        </Button>
         <Button type="submit">Review</Button>
       </div>
     </form>

@@ -15,8 +15,13 @@ export function RaiseLink({ tenant, isCompact = false }: RaiseLinkProps): ReactN
   if (!mayRaise) return null;
   return (
     <ButtonLink
-      to="." search={(before) => ({ ...before, raise: tenant })} resetScroll={false} variant={isCompact ? 'default' : 'filled'} size={isCompact ? 'compact-sm' : 'sm'}
-      leftSection={<IconTrendingUp size={isCompact ? 14 : 16} />} aria-label={isCompact ? `Raise a limit of ${tenant}` : undefined}
+      to="."
+      search={(before) => ({ ...before, raise: tenant })}
+      resetScroll={false}
+      variant={isCompact ? 'default' : 'filled'}
+      size={isCompact ? 'compact-sm' : 'sm'}
+      leftSection={<IconTrendingUp size={isCompact ? 14 : 16} />}
+      aria-label={isCompact ? `Raise a limit of ${tenant}` : undefined}
     >
       {isCompact ? 'Raise' : 'Raise a limit'}
     </ButtonLink>

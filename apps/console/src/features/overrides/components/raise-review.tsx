@@ -34,30 +34,46 @@ export function RaiseReview({ override, proposals, policy, isSaving, problem, on
   };
   return (
     <div className={classes.form} onKeyDown={onKeyDown}>
-      <h3 ref={heading} tabIndex={-1} className={classes.reviewTitle}>Review: {override.tenant} will get</h3>
+      <h3 ref={heading} tabIndex={-1} className={classes.reviewTitle}>
+        Review: {override.tenant} will get
+      </h3>
       <ul className={classes.proposals}>
         {proposals.map((proposal) => (
           <li key={`${proposal.kind} ${proposal.name}`}>
             <span className={classes.proposalName}>{nameOf(proposal)}</span>
             <span className={classes.was}>{show(proposal, proposal.current)}</span>
             <IconArrowRight size={15} aria-label="becomes" />
-            <strong>{override.mode === 'at-least' ? 'at least ' : ''}{show(proposal, proposal.proposed)}</strong>
+            <strong>
+              {override.mode === 'at-least' ? 'at least ' : ''}
+              {show(proposal, proposal.proposed)}
+            </strong>
           </li>
         ))}
       </ul>
-      <Facts items={[
-        ['Starts', override.from === undefined ? 'now' : <Time key="from" at={override.from} zone={policy.timezone} />],
-        ['Ends by itself', override.until === undefined ? 'never, until reverted' : <Time key="until" at={override.until} zone={policy.timezone} />],
-        ['Mode', override.mode],
-        ['Ticket', override.ticket ?? 'none'],
-        ['Reason', override.reason],
-      ]} />
+      <Facts
+        items={[
+          ['Starts', override.from === undefined ? 'now' : <Time key="from" at={override.from} zone={policy.timezone} />],
+          [
+            'Ends by itself',
+            override.until === undefined ? 'never, until reverted' : <Time key="until" at={override.until} zone={policy.timezone} />,
+          ],
+          ['Mode', override.mode],
+          ['Ticket', override.ticket ?? 'none'],
+          ['Reason', override.reason],
+        ]}
+      />
       {problem ? <ProblemNotice error={problem} /> : null}
       <div className={classes.foot}>
-        <Button variant="default" onClick={onBack} disabled={isSaving} data-step="back">Back</Button>
+        <Button variant="default" onClick={onBack} disabled={isSaving} data-step="back">
+          Back
+        </Button>
         <span className={layout.spring} />
-        <span className={classes.hint}><Kbd size="xs">Ctrl</Kbd> <Kbd size="xs">Enter</Kbd> applies</span>
-        <Button onClick={onApply} loading={isSaving}>Apply to {override.tenant}</Button>
+        <span className={classes.hint}>
+          <Kbd size="xs">Ctrl</Kbd> <Kbd size="xs">Enter</Kbd> applies
+        </span>
+        <Button onClick={onApply} loading={isSaving}>
+          Apply to {override.tenant}
+        </Button>
       </div>
     </div>
   );
@@ -65,10 +81,14 @@ export function RaiseReview({ override, proposals, policy, isSaving, problem, on
 
 function nameOf({ kind, name }: Proposal): string {
   switch (kind) {
-    case 'limit': return `${name} limit`;
-    case 'burst': return `${name} burst`;
-    case 'allowance': return `${name} per month`;
-    case 'concurrency': return 'in flight';
+    case 'limit':
+      return `${name} limit`;
+    case 'burst':
+      return `${name} burst`;
+    case 'allowance':
+      return `${name} per month`;
+    case 'concurrency':
+      return 'in flight';
   }
 }
 

@@ -20,15 +20,29 @@ export function RaiseSaved({ override, zone, onClose }: RaiseSavedProps): ReactN
   const [undoneBy, setUndoneBy] = useState<string>();
   return (
     <div className={classes.form}>
-      <div className={classes.receipt}><Receipts key={undoneBy ?? override.changeId} changeId={undoneBy ?? override.changeId} /></div>
+      <div className={classes.receipt}>
+        <Receipts key={undoneBy ?? override.changeId} changeId={undoneBy ?? override.changeId} />
+      </div>
       <p className={classes.hint}>
-        {undoneBy !== undefined ? 'Undone: the tier’s numbers are back.' : override.until === null ? 'It stays until someone reverts it.' : <>It ends by itself <Time at={override.until} zone={zone} as="relative" />, at <Time at={override.until} zone={zone} />.</>}
+        {undoneBy !== undefined ? (
+          'Undone: the tier’s numbers are back.'
+        ) : override.until === null ? (
+          'It stays until someone reverts it.'
+        ) : (
+          <>
+            It ends by itself <Time at={override.until} zone={zone} as="relative" />, at <Time at={override.until} zone={zone} />.
+          </>
+        )}
       </p>
       {isUndoing && undoneBy === undefined ? (
         <RevertForm override={override} reason={`Undo: ${override.reason}`} onCancel={() => setUndoing(false)} onReverted={setUndoneBy} />
       ) : (
         <div className={classes.foot}>
-          {undoneBy === undefined ? <Button variant="default" leftSection={<IconArrowBackUp size={16} />} onClick={() => setUndoing(true)}>Undo</Button> : null}
+          {undoneBy === undefined ? (
+            <Button variant="default" leftSection={<IconArrowBackUp size={16} />} onClick={() => setUndoing(true)}>
+              Undo
+            </Button>
+          ) : null}
           <span className={layout.spring} />
           <Button onClick={onClose}>Done</Button>
         </div>

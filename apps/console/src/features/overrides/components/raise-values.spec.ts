@@ -4,15 +4,40 @@ import { endOf, initialValues, proposalsOf, raiseResolver, toOverride, type Rais
 
 const NOW_MS = Date.parse('2026-11-30T12:00:00Z');
 const POLICY: TenantPolicy = {
-  tenant: 'hobby', revision: 3, tier: 'free', tierVersion: 1, fromMs: 0, untilMs: 1, timezone: 'Europe/Berlin',
+  tenant: 'hobby',
+  revision: 3,
+  tier: 'free',
+  tierVersion: 1,
+  fromMs: 0,
+  untilMs: 1,
+  timezone: 'Europe/Berlin',
   period: { id: '2026-11-01', startMs: Date.parse('2026-10-31T23:00:00Z'), endMs: Date.parse('2026-11-30T23:00:00Z') },
   limits: [
-    { name: 'per-minute', algorithm: 'token-bucket', scope: 'tenant', limit: 100, windowMs: 60_000, burst: 20, mode: 'enforce', sources: { limit: 'tier:free@1', burst: 'tier:free@1' } },
-    { name: 'hourly', algorithm: 'fixed-window', scope: 'user', limit: 500, windowMs: 3_600_000, burst: null, mode: 'enforce', sources: { limit: 'tier:free@1', burst: 'tier:free@1' } },
+    {
+      name: 'per-minute',
+      algorithm: 'token-bucket',
+      scope: 'tenant',
+      limit: 100,
+      windowMs: 60_000,
+      burst: 20,
+      mode: 'enforce',
+      sources: { limit: 'tier:free@1', burst: 'tier:free@1' },
+    },
+    {
+      name: 'hourly',
+      algorithm: 'fixed-window',
+      scope: 'user',
+      limit: 500,
+      windowMs: 3_600_000,
+      burst: null,
+      mode: 'enforce',
+      sources: { limit: 'tier:free@1', burst: 'tier:free@1' },
+    },
   ],
   concurrency: { limit: 10, source: 'tier:free@1' },
   quotas: [{ meter: 'requests', allowance: 1_000_000, overage: 'reject', sources: { allowance: 'tier:free@1' } }],
-  upcoming: [], dangling: [],
+  upcoming: [],
+  dangling: [],
 };
 
 function proposing(change: (values: RaiseValues) => void): RaiseValues {
@@ -20,7 +45,8 @@ function proposing(change: (values: RaiseValues) => void): RaiseValues {
   change(values);
   return values;
 }
-const perMinute = (values: RaiseValues): { limit: number | null; burst: number | null } => values.set.limits['per-minute'] ?? { limit: null, burst: null };
+const perMinute = (values: RaiseValues): { limit: number | null; burst: number | null } =>
+  values.set.limits['per-minute'] ?? { limit: null, burst: null };
 const override = (values: RaiseValues) => toOverride(values, 'hobby', POLICY, NOW_MS);
 const errorsOf = async (values: RaiseValues): Promise<object> => {
   const answer = await raiseResolver('hobby', POLICY)(values, undefined, { fields: {}, shouldUseNativeValidation: false });
@@ -33,11 +59,15 @@ describe('what is sent', () => {
   });
 
   it('spells out the burst that stays, for an omitted one would follow the new limit', () => {
-    expect(override(proposing((values) => void (perMinute(values).limit = 300))).set).toEqual({ limits: { 'per-minute': { limit: 300, burst: 20 } } });
+    expect(override(proposing((values) => void (perMinute(values).limit = 300))).set).toEqual({
+      limits: { 'per-minute': { limit: 300, burst: 20 } },
+    });
   });
 
   it('gives no burst to a window', () => {
-    expect(override(proposing((values) => void Object.assign(values.set.limits['hourly'] ?? {}, { limit: 900 }))).set).toEqual({ limits: { hourly: { limit: 900 } } });
+    expect(override(proposing((values) => void Object.assign(values.set.limits['hourly'] ?? {}, { limit: 900 }))).set).toEqual({
+      limits: { hourly: { limit: 900 } },
+    });
   });
 
   it('ends by itself in 24 h unless told otherwise', () => {
@@ -51,19 +81,30 @@ describe('what is sent', () => {
 
   it('is a body the contract takes', () => {
     const values = { ...proposing((each) => void (perMinute(each).limit = null)), ticket: 'SUP-1', mode: 'exactly' as const };
-    expect(overrideCreate.parse(override(values))).toMatchObject({ set: { limits: { 'per-minute': { limit: null } } }, ticket: 'SUP-1', mode: 'exactly' });
+    expect(overrideCreate.parse(override(values))).toMatchObject({
+      set: { limits: { 'per-minute': { limit: null } } },
+      ticket: 'SUP-1',
+      mode: 'exactly',
+    });
   });
 });
 
 describe('what is reviewed', () => {
   it('shows each number that differs and no other', () => {
-    expect(proposalsOf(proposing((values) => void (perMinute(values).burst = 60)), POLICY)).toEqual([{ kind: 'burst', name: 'per-minute', windowMs: 60_000, current: 20, proposed: 60 }]);
+    expect(
+      proposalsOf(
+        proposing((values) => void (perMinute(values).burst = 60)),
+        POLICY,
+      ),
+    ).toEqual([{ kind: 'burst', name: 'per-minute', windowMs: 60_000, current: 20, proposed: 60 }]);
   });
 });
 
 describe('what is refused', () => {
   it('an emptied field, which must never mean unlimited', async () => {
-    expect(await errorsOf(proposing((values) => void (perMinute(values).burst = Number.NaN)))).toMatchObject({ set: { limits: { 'per-minute': { burst: { message: 'Enter whole units' } } } } });
+    expect(await errorsOf(proposing((values) => void (perMinute(values).burst = Number.NaN)))).toMatchObject({
+      set: { limits: { 'per-minute': { burst: { message: 'Enter whole units' } } } },
+    });
   });
 
   it('a form in which nothing was changed', async () => {
@@ -71,10 +112,14 @@ describe('what is refused', () => {
   });
 
   it('a raise without a reason', async () => {
-    expect(await errorsOf({ ...proposing((values) => void (perMinute(values).burst = 60)), reason: ' ' })).toMatchObject({ reason: { message: 'Say why, in 3 to 500 characters' } });
+    expect(await errorsOf({ ...proposing((values) => void (perMinute(values).burst = 60)), reason: ' ' })).toMatchObject({
+      reason: { message: 'Say why, in 3 to 500 characters' },
+    });
   });
 
   it('an end that has passed', async () => {
-    expect(await errorsOf({ ...proposing((values) => void (perMinute(values).burst = 60)), ending: 'at', endsAt: '2020-01-01T00:00' })).toMatchObject({ endsAt: { message: 'It would end before it begins' } });
+    expect(await errorsOf({ ...proposing((values) => void (perMinute(values).burst = 60)), ending: 'at', endsAt: '2020-01-01T00:00' })).toMatchObject(
+      { endsAt: { message: 'It would end before it begins' } },
+    );
   });
 });

@@ -33,7 +33,11 @@ export function initialValues(policy: TenantPolicy): RaiseValues {
       quotas: Object.fromEntries(policy.quotas.map(({ meter, allowance }) => [meter, { allowance }])),
       concurrency: policy.concurrency.limit,
     },
-    reason: '', ticket: '', ending: '24h', endsAt: '', startsAt: '',
+    reason: '',
+    ticket: '',
+    ending: '24h',
+    endsAt: '',
+    startsAt: '',
   };
 }
 
@@ -57,16 +61,33 @@ export function proposalsOf(values: RaiseValues, policy: TenantPolicy): Proposal
       { kind: 'burst', name, windowMs, current: burst, proposed: proposed.burst },
     ];
   });
-  const quotas = policy.quotas.map(({ meter, allowance }): Proposal => (
-    { kind: 'allowance', name: meter, windowMs: null, current: allowance, proposed: values.set.quotas[meter]?.allowance ?? allowance }));
-  const concurrency: Proposal = { kind: 'concurrency', name: '', windowMs: null, current: policy.concurrency.limit, proposed: values.set.concurrency };
+  const quotas = policy.quotas.map(
+    ({ meter, allowance }): Proposal => ({
+      kind: 'allowance',
+      name: meter,
+      windowMs: null,
+      current: allowance,
+      proposed: values.set.quotas[meter]?.allowance ?? allowance,
+    }),
+  );
+  const concurrency: Proposal = {
+    kind: 'concurrency',
+    name: '',
+    windowMs: null,
+    current: policy.concurrency.limit,
+    proposed: values.set.concurrency,
+  };
   return [...limits, ...quotas, concurrency].filter(({ current, proposed }) => current !== proposed);
 }
 
 const ENDING_MS = { '1h': 3_600_000, '24h': 86_400_000, '7d': 604_800_000 } as const;
 
 /** When it ends; undefined for never and for text that is no time. */
-export function endOf(values: Pick<RaiseValues, 'ending' | 'endsAt' | 'startsAt'>, policy: Pick<TenantPolicy, 'period' | 'timezone'>, nowMs: number): string | undefined {
+export function endOf(
+  values: Pick<RaiseValues, 'ending' | 'endsAt' | 'startsAt'>,
+  policy: Pick<TenantPolicy, 'period' | 'timezone'>,
+  nowMs: number,
+): string | undefined {
   const { ending } = values;
   if (ending === 'never') return undefined;
   if (ending === 'period') return new Date(policy.period.endMs).toISOString();
@@ -87,10 +108,12 @@ export function toOverride(values: RaiseValues, tenant: string, policy: TenantPo
     const isBucket = BUCKET_ALGORITHMS.includes(algorithm) && proposed.limit !== null;
     limits[name] = { ...(isLimit ? { limit: proposed.limit } : {}), ...(isBucket && proposed.burst !== null ? { burst: proposed.burst } : {}) };
   }
-  const quotas = Object.fromEntries(policy.quotas.flatMap(({ meter, allowance }) => {
-    const proposed = values.set.quotas[meter];
-    return proposed && proposed.allowance !== allowance ? [[meter, { allowance: proposed.allowance }] as const] : [];
-  }));
+  const quotas = Object.fromEntries(
+    policy.quotas.flatMap(({ meter, allowance }) => {
+      const proposed = values.set.quotas[meter];
+      return proposed && proposed.allowance !== allowance ? [[meter, { allowance: proposed.allowance }] as const] : [];
+    }),
+  );
   return {
     tenant,
     mode: values.mode,
@@ -108,7 +131,8 @@ export function toOverride(values: RaiseValues, tenant: string, policy: TenantPo
 
 /** Names of the form's fields for members that the contract names otherwise. */
 const FIELD_OF: Readonly<Record<string, string>> = { from: 'startsAt', until: 'endsAt' };
-const fieldOf = (path: readonly PropertyKey[]): string => (path.length === 1 ? (FIELD_OF[String(path[0])] ?? String(path[0])) : path.map(String).join('.'));
+const fieldOf = (path: readonly PropertyKey[]): string =>
+  path.length === 1 ? (FIELD_OF[String(path[0])] ?? String(path[0])) : path.map(String).join('.');
 
 /** Holds the form against the contract's own schema, so that both refuse the same things. */
 export function raiseResolver(tenant: string, policy: TenantPolicy): Resolver<RaiseValues, unknown, OverrideCreate> {

@@ -10,14 +10,20 @@ export function SourceBadge({ source }: { readonly source: string }): ReactNode 
   if (tier?.['slug']) {
     return (
       <Tooltip label={`From version ${tier['version']} of the tier ${tier['slug']}`}>
-        <Link to="/tiers/$slug" params={{ slug: tier['slug'] }} className={badgeClass('calm', true)}><IconStack2 size={11} aria-hidden />{source}</Link>
+        <Link to="/tiers/$slug" params={{ slug: tier['slug'] }} className={badgeClass('calm', true)}>
+          <IconStack2 size={11} aria-hidden />
+          {source}
+        </Link>
       </Tooltip>
     );
   }
   if (source.startsWith('override:')) {
     return (
       <Tooltip label={`From the override ${source.slice('override:'.length)}`}>
-        <a href={`#override-${source.slice('override:'.length)}`} className={badgeClass('brand', true)}><IconTrendingUp size={11} aria-hidden />override {source.slice('override:'.length, 'override:'.length + 8)}</a>
+        <a href={`#override-${source.slice('override:'.length)}`} className={badgeClass('brand', true)}>
+          <IconTrendingUp size={11} aria-hidden />
+          override {source.slice('override:'.length, 'override:'.length + 8)}
+        </a>
       </Tooltip>
     );
   }

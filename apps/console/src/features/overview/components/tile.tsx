@@ -13,7 +13,10 @@ interface TileProps extends React.ComponentPropsWithRef<'a'> {
 function TileAnchor({ icon: Icon, name, value, note, ...anchor }: TileProps): ReactNode {
   return (
     <a {...anchor} className={classes.tile}>
-      <span className={classes.name}><Icon size={16} stroke={1.8} aria-hidden />{name}</span>
+      <span className={classes.name}>
+        <Icon size={16} stroke={1.8} aria-hidden />
+        {name}
+      </span>
       <span className={classes.value}>{value}</span>
       <span className={classes.note}>{note}</span>
     </a>

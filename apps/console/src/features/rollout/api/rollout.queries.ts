@@ -19,17 +19,18 @@ export function isLive(receipts: ChangeReceipts): boolean {
 }
 
 /** Receipts of one change: asked for ten times a second until every node has it, then never again. */
-export const changeQuery = (id: string, startedAtMs: number) => queryOptions({
-  queryKey: rolloutKeys.change(id),
-  queryFn: ({ signal }) => call('changesGet', { params: { id }, signal }),
-  retry: true,
-  retryDelay: 500,
-  refetchInterval: ({ state: { data } }) => {
-    if (data && isLive(data)) return false;
-    const waitedMs = Date.now() - startedAtMs;
-    return waitedMs > GIVE_UP_AFTER_MS ? false : waitedMs > QUICK_FOR_MS ? SLOW_MS : QUICK_MS;
-  },
-});
+export const changeQuery = (id: string, startedAtMs: number) =>
+  queryOptions({
+    queryKey: rolloutKeys.change(id),
+    queryFn: ({ signal }) => call('changesGet', { params: { id }, signal }),
+    retry: true,
+    retryDelay: 500,
+    refetchInterval: ({ state: { data } }) => {
+      if (data && isLive(data)) return false;
+      const waitedMs = Date.now() - startedAtMs;
+      return waitedMs > GIVE_UP_AFTER_MS ? false : waitedMs > QUICK_FOR_MS ? SLOW_MS : QUICK_MS;
+    },
+  });
 
 export const nodesQuery = queryOptions({
   queryKey: rolloutKeys.nodes(),

@@ -11,7 +11,11 @@ import classes from './receipts.module.css';
 export function Receipts({ changeId }: { readonly changeId: string }): ReactNode {
   const [startedAtMs] = useState(() => Date.now());
   const { data } = useQuery(changeQuery(changeId, startedAtMs));
-  return <div className={classes.receipts} role="status" aria-live="polite">{data ? <State receipts={data} /> : <Waiting>Saved. Waiting for the nodes…</Waiting>}</div>;
+  return (
+    <div className={classes.receipts} role="status" aria-live="polite">
+      {data ? <State receipts={data} /> : <Waiting>Saved. Waiting for the nodes…</Waiting>}
+    </div>
+  );
 }
 
 function State({ receipts }: { readonly receipts: ChangeReceipts }): ReactNode {
@@ -19,11 +23,18 @@ function State({ receipts }: { readonly receipts: ChangeReceipts }): ReactNode {
   if (state === 'queued') return <Waiting>Saved. Being published…</Waiting>;
   if (nodes.total === 0) return <Line icon={<IconPlugConnectedX size={18} aria-hidden />}>No guard runs now; each takes it up when it starts.</Line>;
   if (isLive(receipts)) {
-    return <Line icon={<IconCircleCheck size={18} className={classes.good} aria-hidden />}>Live on {nodes.live} of {nodes.total} {nodes.total === 1 ? 'node' : 'nodes'}{tookMs === null ? '' : ` after ${formatTook(tookMs)}`}</Line>;
+    return (
+      <Line icon={<IconCircleCheck size={18} className={classes.good} aria-hidden />}>
+        Live on {nodes.live} of {nodes.total} {nodes.total === 1 ? 'node' : 'nodes'}
+        {tookMs === null ? '' : ` after ${formatTook(tookMs)}`}
+      </Line>
+    );
   }
   return (
     <>
-      <Line icon={<IconAlertTriangle size={18} className={classes.warn} aria-hidden />}>Live on {nodes.live} of {nodes.total} nodes so far</Line>
+      <Line icon={<IconAlertTriangle size={18} className={classes.warn} aria-hidden />}>
+        Live on {nodes.live} of {nodes.total} nodes so far
+      </Line>
       {nodes.lagging.length === 0 ? null : <p className={classes.lagging}>Lagging: {nodes.lagging.join(', ')}</p>}
     </>
   );
@@ -40,5 +51,10 @@ function Waiting({ children }: { readonly children: ReactNode }): ReactNode {
 }
 
 function Line({ icon, children }: { readonly icon: ReactNode; readonly children: ReactNode }): ReactNode {
-  return <div className={classes.line}>{icon}<span>{children}</span></div>;
+  return (
+    <div className={classes.line}>
+      {icon}
+      <span>{children}</span>
+    </div>
+  );
 }

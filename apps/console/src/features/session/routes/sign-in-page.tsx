@@ -34,13 +34,40 @@ export function SignInPage(): ReactNode {
   return (
     <main className={classes.frame}>
       <form className={classes.card} onSubmit={form.handleSubmit((values) => submit.mutate(values))} noValidate>
-        <div className={classes.brand}><Logo size={36} /><span>Quotaplane</span></div>
+        <div className={classes.brand}>
+          <Logo size={36} />
+          <span>Quotaplane</span>
+        </div>
         <h1 className={classes.title}>Sign in to the console</h1>
-        {submit.error ? <ProblemNotice error={submit.error} step={submit.error instanceof ApiProblem && submit.error.status === 401 ? 'Check both and try again.' : undefined} /> : null}
-        <TextInput label="Email" type="email" autoComplete="username" autoFocus size="md" error={errors.email ? 'Enter your email address' : undefined} {...form.register('email')} />
-        <PasswordInput label="Password" autoComplete="current-password" size="md" error={errors.password ? 'Enter your password' : undefined} visibilityToggleButtonProps={{ 'aria-label': 'Show password' }} {...form.register('password')} />
-        <Button type="submit" size="md" loading={submit.isPending} fullWidth>Sign in</Button>
-        <p className={classes.hint}>The first operator’s password is printed once by <code>npm start</code>. Admins add others under Settings.</p>
+        {submit.error ? (
+          <ProblemNotice
+            error={submit.error}
+            step={submit.error instanceof ApiProblem && submit.error.status === 401 ? 'Check both and try again.' : undefined}
+          />
+        ) : null}
+        <TextInput
+          label="Email"
+          type="email"
+          autoComplete="username"
+          autoFocus
+          size="md"
+          error={errors.email ? 'Enter your email address' : undefined}
+          {...form.register('email')}
+        />
+        <PasswordInput
+          label="Password"
+          autoComplete="current-password"
+          size="md"
+          error={errors.password ? 'Enter your password' : undefined}
+          visibilityToggleButtonProps={{ 'aria-label': 'Show password' }}
+          {...form.register('password')}
+        />
+        <Button type="submit" size="md" loading={submit.isPending} fullWidth>
+          Sign in
+        </Button>
+        <p className={classes.hint}>
+          The first operator’s password is printed once by <code>npm start</code>. Admins add others under Settings.
+        </p>
       </form>
     </main>
   );

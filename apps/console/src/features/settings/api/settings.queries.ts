@@ -9,5 +9,11 @@ export const settingsKeys = {
 };
 
 export const settingsQuery = queryOptions({ queryKey: settingsKeys.platform(), queryFn: ({ signal }) => call('settingsGet', { signal }) });
-export const operatorsQuery = queryOptions({ queryKey: settingsKeys.operators(), queryFn: ({ signal }) => call('operatorsList', { query: { limit: 200 }, signal }) });
-export const tokensQuery = queryOptions({ queryKey: settingsKeys.tokens(), queryFn: ({ signal }) => call('tokensList', { query: { limit: 200 }, signal }) });
+export const operatorsQuery = queryOptions({
+  queryKey: settingsKeys.operators(),
+  queryFn: ({ signal }) => call('operatorsList', { query: { limit: 200 }, signal }),
+});
+export const tokensQuery = queryOptions({
+  queryKey: settingsKeys.tokens(),
+  queryFn: ({ signal }) => call('tokensList', { query: { limit: 200 }, signal }),
+});

@@ -20,7 +20,8 @@ export function FallbackTier(): ReactNode {
   const [chosen, setChosen] = useState<string | null>(null);
   const [isReviewing, setReviewing] = useState(false);
   const save = useMutation({
-    mutationFn: ({ fallbackTier, version }: { fallbackTier: string; version: number }) => call('settingsPatch', { body: { fallbackTier }, ifVersion: version }),
+    mutationFn: ({ fallbackTier, version }: { fallbackTier: string; version: number }) =>
+      call('settingsPatch', { body: { fallbackTier }, ifVersion: version }),
     onSuccess: ({ changeId }) => {
       void queryClient.invalidateQueries({ queryKey: settingsKeys.all });
       announceChange('Fallback tier changed', changeId);
@@ -33,10 +34,31 @@ export function FallbackTier(): ReactNode {
       <Loaded query={settings} heightPx={60}>
         {({ fallbackTier, version }) => (
           <div className={layout.row}>
-            <Select label="Unknown tenants and tiers are judged by" w={300} allowDeselect={false} disabled={!mayWrite} data={tiers.data?.items.map((tier) => ({ value: tier.slug, label: tier.name })) ?? [fallbackTier]} value={chosen ?? fallbackTier} onChange={setChosen} />
-            {chosen !== null && chosen !== fallbackTier ? <Button mt={22} onClick={() => setReviewing(true)}>Review</Button> : null}
-            <ConfirmDialog isOpen={isReviewing} title="Change the fallback tier?" action="Change it" isRunning={save.isPending} problem={save.error} onClose={() => setReviewing(false)} onConfirm={() => chosen && save.mutate({ fallbackTier: chosen, version })}>
-              Callers whose tenant or tier is unknown are judged by <strong>{chosen}</strong> instead of <strong>{fallbackTier}</strong>, on every node within a second.
+            <Select
+              label="Unknown tenants and tiers are judged by"
+              w={300}
+              allowDeselect={false}
+              disabled={!mayWrite}
+              data={tiers.data?.items.map((tier) => ({ value: tier.slug, label: tier.name })) ?? [fallbackTier]}
+              value={chosen ?? fallbackTier}
+              onChange={setChosen}
+            />
+            {chosen !== null && chosen !== fallbackTier ? (
+              <Button mt={22} onClick={() => setReviewing(true)}>
+                Review
+              </Button>
+            ) : null}
+            <ConfirmDialog
+              isOpen={isReviewing}
+              title="Change the fallback tier?"
+              action="Change it"
+              isRunning={save.isPending}
+              problem={save.error}
+              onClose={() => setReviewing(false)}
+              onConfirm={() => chosen && save.mutate({ fallbackTier: chosen, version })}
+            >
+              Callers whose tenant or tier is unknown are judged by <strong>{chosen}</strong> instead of <strong>{fallbackTier}</strong>, on every
+              node within a second.
             </ConfirmDialog>
           </div>
         )}

@@ -25,23 +25,50 @@ export function Operators(): ReactNode {
   const [isAdding, setAdding] = useState(false);
   const [changing, setChanging] = useState<Operator>();
   return (
-    <Panel title="Operators" isFlush actions={mayWrite ? <Button size="compact-sm" variant="default" leftSection={<IconPlus size={14} />} onClick={() => setAdding(true)}>Add operator</Button> : null}>
+    <Panel
+      title="Operators"
+      isFlush
+      actions={
+        mayWrite ? (
+          <Button size="compact-sm" variant="default" leftSection={<IconPlus size={14} />} onClick={() => setAdding(true)}>
+            Add operator
+          </Button>
+        ) : null
+      }
+    >
       <Loaded query={operators}>
         {({ items }) => (
           <ul className={classes.list}>
             {items.map((operator) => (
               <li key={operator.id} className={classes.item}>
-                <div className={classes.main}><strong>{operator.name}</strong><span className={classes.sub}>{operator.email}</span></div>
+                <div className={classes.main}>
+                  <strong>{operator.name}</strong>
+                  <span className={classes.sub}>{operator.email}</span>
+                </div>
                 <Badge>{operator.role}</Badge>
                 {operator.disabled ? <Badge tone="bad">disabled</Badge> : <Badge tone="good">active</Badge>}
-                <span className={classes.sub}>since <Time at={operator.createdAt} as="day" /></span>
-                {mayWrite ? <Button size="compact-xs" variant="subtle" color="gray" aria-label={`${operator.disabled ? 'Enable' : 'Disable'} ${operator.name}`} onClick={() => setChanging(operator)}>{operator.disabled ? 'Enable' : 'Disable'}</Button> : null}
+                <span className={classes.sub}>
+                  since <Time at={operator.createdAt} as="day" />
+                </span>
+                {mayWrite ? (
+                  <Button
+                    size="compact-xs"
+                    variant="subtle"
+                    color="gray"
+                    aria-label={`${operator.disabled ? 'Enable' : 'Disable'} ${operator.name}`}
+                    onClick={() => setChanging(operator)}
+                  >
+                    {operator.disabled ? 'Enable' : 'Disable'}
+                  </Button>
+                ) : null}
               </li>
             ))}
           </ul>
         )}
       </Loaded>
-      <Modal opened={isAdding} onClose={() => setAdding(false)} title="Add an operator"><OperatorForm onClose={() => setAdding(false)} /></Modal>
+      <Modal opened={isAdding} onClose={() => setAdding(false)} title="Add an operator">
+        <OperatorForm onClose={() => setAdding(false)} />
+      </Modal>
       <SwitchOperator operator={changing} onClose={() => setChanging(undefined)} />
     </Panel>
   );
@@ -49,7 +76,10 @@ export function Operators(): ReactNode {
 
 function OperatorForm({ onClose }: { readonly onClose: () => void }): ReactNode {
   const queryClient = useQueryClient();
-  const form = useForm<z.input<typeof operatorCreate>, unknown, z.output<typeof operatorCreate>>({ resolver: zodResolver(operatorCreate), defaultValues: { email: '', name: '', role: 'support', password: '' } });
+  const form = useForm<z.input<typeof operatorCreate>, unknown, z.output<typeof operatorCreate>>({
+    resolver: zodResolver(operatorCreate),
+    defaultValues: { email: '', name: '', role: 'support', password: '' },
+  });
   const create = useMutation({
     mutationFn: (body: z.output<typeof operatorCreate>) => call('operatorsCreate', { body }),
     onSuccess: () => {
@@ -65,8 +95,24 @@ function OperatorForm({ onClose }: { readonly onClose: () => void }): ReactNode 
       <TextInput label="Email" type="email" required error={errors.email?.message} {...form.register('email')} />
       <TextInput label="Name" required error={errors.name?.message} {...form.register('name')} />
       <NativeSelect label="Role" data={[...operatorRole.options]} {...form.register('role')} />
-      <PasswordInput label="First password" description="12 characters or more" autoComplete="new-password" required error={errors.password?.message} visibilityToggleButtonProps={{ 'aria-label': 'Show password' }} {...form.register('password')} />
-      <div className={layout.row}><span className={layout.spring} /><Button variant="default" onClick={onClose}>Cancel</Button><Button type="submit" loading={create.isPending}>Add operator</Button></div>
+      <PasswordInput
+        label="First password"
+        description="12 characters or more"
+        autoComplete="new-password"
+        required
+        error={errors.password?.message}
+        visibilityToggleButtonProps={{ 'aria-label': 'Show password' }}
+        {...form.register('password')}
+      />
+      <div className={layout.row}>
+        <span className={layout.spring} />
+        <Button variant="default" onClick={onClose}>
+          Cancel
+        </Button>
+        <Button type="submit" loading={create.isPending}>
+          Add operator
+        </Button>
+      </div>
     </form>
   );
 }
@@ -74,7 +120,8 @@ function OperatorForm({ onClose }: { readonly onClose: () => void }): ReactNode 
 function SwitchOperator({ operator, onClose }: { readonly operator: Operator | undefined; readonly onClose: () => void }): ReactNode {
   const queryClient = useQueryClient();
   const patch = useMutation({
-    mutationFn: ({ id, version, disabled }: Operator) => call('operatorsPatch', { params: { id }, body: { disabled: !disabled }, ifVersion: version }),
+    mutationFn: ({ id, version, disabled }: Operator) =>
+      call('operatorsPatch', { params: { id }, body: { disabled: !disabled }, ifVersion: version }),
     onSuccess: () => {
       void queryClient.invalidateQueries({ queryKey: settingsKeys.operators() });
       onClose();
@@ -82,7 +129,16 @@ function SwitchOperator({ operator, onClose }: { readonly operator: Operator | u
   });
   const verb = operator?.disabled ? 'Enable' : 'Disable';
   return (
-    <ConfirmDialog isOpen={operator !== undefined} title={`${verb} ${operator?.name ?? ''}?`} action={verb} isDangerous={!operator?.disabled} isRunning={patch.isPending} problem={patch.error} onClose={onClose} onConfirm={() => operator && patch.mutate(operator)}>
+    <ConfirmDialog
+      isOpen={operator !== undefined}
+      title={`${verb} ${operator?.name ?? ''}?`}
+      action={verb}
+      isDangerous={!operator?.disabled}
+      isRunning={patch.isPending}
+      problem={patch.error}
+      onClose={onClose}
+      onConfirm={() => operator && patch.mutate(operator)}
+    >
       {operator?.disabled ? 'They can sign in again.' : 'Their sessions end at once and they cannot sign in.'}
     </ConfirmDialog>
   );

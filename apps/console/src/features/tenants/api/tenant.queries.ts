@@ -20,13 +20,14 @@ export const tenantKeys = {
   keys: (slug: string) => [...tenantKeys.one(slug), 'keys'] as const,
 };
 
-export const tenantListQuery = (filter: TenantFilter) => infiniteQueryOptions({
-  queryKey: tenantKeys.list(filter),
-  queryFn: ({ pageParam, signal }) => call('tenantsList', { query: { ...filter, limit: 100, cursor: pageParam }, signal }),
-  initialPageParam: undefined as string | undefined,
-  getNextPageParam: (page) => page.nextCursor ?? undefined,
-  placeholderData: keepPreviousData,
-});
+export const tenantListQuery = (filter: TenantFilter) =>
+  infiniteQueryOptions({
+    queryKey: tenantKeys.list(filter),
+    queryFn: ({ pageParam, signal }) => call('tenantsList', { query: { ...filter, limit: 100, cursor: pageParam }, signal }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.nextCursor ?? undefined,
+    placeholderData: keepPreviousData,
+  });
 
 /** The heaviest users of this month; whoever is near their allowance is among them unless allowances differ wildly. */
 export const nearQuotaQuery = queryOptions({
@@ -35,25 +36,29 @@ export const nearQuotaQuery = queryOptions({
   refetchInterval: 15_000,
 });
 
-export const tenantQuery = (slug: string) => queryOptions({
-  queryKey: tenantKeys.detail(slug),
-  queryFn: ({ signal }) => call('tenantsGet', { params: { slug }, signal }),
-});
+export const tenantQuery = (slug: string) =>
+  queryOptions({
+    queryKey: tenantKeys.detail(slug),
+    queryFn: ({ signal }) => call('tenantsGet', { params: { slug }, signal }),
+  });
 
 /** Effective limits; asked again every few seconds, because an override ends by itself. */
-export const tenantPolicyQuery = (slug: string) => queryOptions({
-  queryKey: tenantKeys.policy(slug),
-  queryFn: ({ signal }) => call('tenantPolicyGet', { params: { slug }, signal }),
-  refetchInterval: 5000,
-});
+export const tenantPolicyQuery = (slug: string) =>
+  queryOptions({
+    queryKey: tenantKeys.policy(slug),
+    queryFn: ({ signal }) => call('tenantPolicyGet', { params: { slug }, signal }),
+    refetchInterval: 5000,
+  });
 
-export const tenantKeysQuery = (slug: string) => queryOptions({
-  queryKey: tenantKeys.keys(slug),
-  queryFn: ({ signal }) => call('keysList', { params: { slug }, query: { limit: 200 }, signal }),
-});
+export const tenantKeysQuery = (slug: string) =>
+  queryOptions({
+    queryKey: tenantKeys.keys(slug),
+    queryFn: ({ signal }) => call('keysList', { params: { slug }, query: { limit: 200 }, signal }),
+  });
 
 /** The first few tenants that fit the words, for the palette. */
-export const tenantSearchQuery = (text: string, count: number) => queryOptions({
-  queryKey: tenantKeys.search(text),
-  queryFn: ({ signal }) => call('tenantsList', { query: { q: text || undefined, limit: count }, signal }),
-});
+export const tenantSearchQuery = (text: string, count: number) =>
+  queryOptions({
+    queryKey: tenantKeys.search(text),
+    queryFn: ({ signal }) => call('tenantsList', { query: { q: text || undefined, limit: count }, signal }),
+  });

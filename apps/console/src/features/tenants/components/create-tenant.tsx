@@ -17,7 +17,11 @@ import { tenantKeys } from '../api/tenant.queries';
 const ZONES = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')];
 
 export function CreateTenant({ isOpen, onClose }: { readonly isOpen: boolean; readonly onClose: () => void }): ReactNode {
-  return <Modal opened={isOpen} onClose={onClose} title="New tenant"><TenantForm onClose={onClose} /></Modal>;
+  return (
+    <Modal opened={isOpen} onClose={onClose} title="New tenant">
+      <TenantForm onClose={onClose} />
+    </Modal>
+  );
 }
 
 function TenantForm({ onClose }: { readonly onClose: () => void }): ReactNode {
@@ -42,18 +46,70 @@ function TenantForm({ onClose }: { readonly onClose: () => void }): ReactNode {
   return (
     <form className={layout.tight} noValidate onSubmit={form.handleSubmit((values) => create.mutate(values))}>
       {create.error ? <ProblemNotice error={create.error} /> : null}
-      <TextInput label="Slug" description="How services and billing name it; it cannot change" required error={errors.slug?.message} {...form.register('slug')} />
+      <TextInput
+        label="Slug"
+        description="How services and billing name it; it cannot change"
+        required
+        error={errors.slug?.message}
+        {...form.register('slug')}
+      />
       <TextInput label="Name" required error={errors.name?.message} {...form.register('name')} />
-      <Controller control={form.control} name="tier" render={({ field }) => (
-        <Select label="Tier" required searchable error={errors.tier?.message} data={tiers.data?.items.filter((tier) => tier.archivedAt === null).map((tier) => ({ value: tier.slug, label: tier.name })) ?? []} value={field.value || null} onChange={(tier) => field.onChange(tier ?? '')} onBlur={field.onBlur} />
-      )} />
-      <Controller control={form.control} name="timezone" render={({ field }) => (
-        <Select label="Time zone" description="Billing periods start at local midnight there" searchable error={errors.timezone?.message} data={ZONES} limit={50} value={field.value ?? 'UTC'} onChange={(zone) => field.onChange(zone ?? 'UTC')} />
-      )} />
-      <Controller control={form.control} name="anchorDay" render={({ field }) => (
-        <NumberInput label="Period starts on day" description="1 to 31; short months start on their last day" min={1} max={31} error={errors.anchorDay?.message} value={field.value ?? 1} onChange={(day) => field.onChange(Number(day))} />
-      )} />
-      <div className={layout.row}><span className={layout.spring} /><Button variant="default" onClick={onClose}>Cancel</Button><Button type="submit" loading={create.isPending}>Create tenant</Button></div>
+      <Controller
+        control={form.control}
+        name="tier"
+        render={({ field }) => (
+          <Select
+            label="Tier"
+            required
+            searchable
+            error={errors.tier?.message}
+            data={tiers.data?.items.filter((tier) => tier.archivedAt === null).map((tier) => ({ value: tier.slug, label: tier.name })) ?? []}
+            value={field.value || null}
+            onChange={(tier) => field.onChange(tier ?? '')}
+            onBlur={field.onBlur}
+          />
+        )}
+      />
+      <Controller
+        control={form.control}
+        name="timezone"
+        render={({ field }) => (
+          <Select
+            label="Time zone"
+            description="Billing periods start at local midnight there"
+            searchable
+            error={errors.timezone?.message}
+            data={ZONES}
+            limit={50}
+            value={field.value ?? 'UTC'}
+            onChange={(zone) => field.onChange(zone ?? 'UTC')}
+          />
+        )}
+      />
+      <Controller
+        control={form.control}
+        name="anchorDay"
+        render={({ field }) => (
+          <NumberInput
+            label="Period starts on day"
+            description="1 to 31; short months start on their last day"
+            min={1}
+            max={31}
+            error={errors.anchorDay?.message}
+            value={field.value ?? 1}
+            onChange={(day) => field.onChange(Number(day))}
+          />
+        )}
+      />
+      <div className={layout.row}>
+        <span className={layout.spring} />
+        <Button variant="default" onClick={onClose}>
+          Cancel
+        </Button>
+        <Button type="submit" loading={create.isPending}>
+          Create tenant
+        </Button>
+      </div>
     </form>
   );
 }

@@ -12,30 +12,97 @@ export function EffectiveLimits({ policy }: { readonly policy: TenantPolicy }): 
   return (
     <>
       <table className={classes.table} aria-label="Effective limits">
-        <thead><tr><th scope="col">Name</th><th scope="col">Limit</th><th scope="col">Burst</th><th scope="col">Applies to</th></tr></thead>
+        <thead>
+          <tr>
+            <th scope="col">Name</th>
+            <th scope="col">Limit</th>
+            <th scope="col">Burst</th>
+            <th scope="col">Applies to</th>
+          </tr>
+        </thead>
         <tbody>
           {policy.limits.map((limit) => (
             <tr key={limit.name}>
-              <th scope="row">{limit.name}<span className={classes.sub}>{limit.algorithm}</span></th>
-              <td><span className={classes.number}><Rate limit={limit.limit} windowMs={limit.windowMs} /></span><SourceBadge source={limit.sources.limit} /></td>
-              <td>{limit.burst === null ? <span className={classes.sub}>–</span> : <><span className={classes.number}><Count units={limit.burst} /> at once</span><SourceBadge source={limit.sources.burst} /></>}</td>
-              <td><AppliesTo limit={limit} /></td>
+              <th scope="row">
+                {limit.name}
+                <span className={classes.sub}>{limit.algorithm}</span>
+              </th>
+              <td>
+                <span className={classes.number}>
+                  <Rate limit={limit.limit} windowMs={limit.windowMs} />
+                </span>
+                <SourceBadge source={limit.sources.limit} />
+              </td>
+              <td>
+                {limit.burst === null ? (
+                  <span className={classes.sub}>–</span>
+                ) : (
+                  <>
+                    <span className={classes.number}>
+                      <Count units={limit.burst} /> at once
+                    </span>
+                    <SourceBadge source={limit.sources.burst} />
+                  </>
+                )}
+              </td>
+              <td>
+                <AppliesTo limit={limit} />
+              </td>
             </tr>
           ))}
           <tr>
-            <th scope="row">in flight<span className={classes.sub}>concurrency</span></th>
-            <td colSpan={3}><span className={classes.number}>{policy.concurrency.limit === null ? 'unlimited' : <><Count units={policy.concurrency.limit} unit="requests" /> at once</>}</span><SourceBadge source={policy.concurrency.source} /></td>
+            <th scope="row">
+              in flight<span className={classes.sub}>concurrency</span>
+            </th>
+            <td colSpan={3}>
+              <span className={classes.number}>
+                {policy.concurrency.limit === null ? (
+                  'unlimited'
+                ) : (
+                  <>
+                    <Count units={policy.concurrency.limit} unit="requests" /> at once
+                  </>
+                )}
+              </span>
+              <SourceBadge source={policy.concurrency.source} />
+            </td>
           </tr>
           {policy.quotas.map((quota) => (
             <tr key={quota.meter}>
-              <th scope="row">{quota.meter}<span className={classes.sub}>monthly quota</span></th>
-              <td colSpan={2}><span className={classes.number}>{quota.allowance === null ? 'unlimited' : <><Count units={quota.allowance} /> per month</>}</span><SourceBadge source={quota.sources.allowance} /></td>
-              <td>past it: {quota.overage}{quota.throttle ? <> to <Rate limit={quota.throttle.limit} windowMs={quota.throttle.windowMs} /></> : null}</td>
+              <th scope="row">
+                {quota.meter}
+                <span className={classes.sub}>monthly quota</span>
+              </th>
+              <td colSpan={2}>
+                <span className={classes.number}>
+                  {quota.allowance === null ? (
+                    'unlimited'
+                  ) : (
+                    <>
+                      <Count units={quota.allowance} /> per month
+                    </>
+                  )}
+                </span>
+                <SourceBadge source={quota.sources.allowance} />
+              </td>
+              <td>
+                past it: {quota.overage}
+                {quota.throttle ? (
+                  <>
+                    {' '}
+                    to <Rate limit={quota.throttle.limit} windowMs={quota.throttle.windowMs} />
+                  </>
+                ) : null}
+              </td>
             </tr>
           ))}
         </tbody>
       </table>
-      {policy.dangling.map(({ overrideId, limit }) => <Notice key={`${overrideId} ${limit}`} tone="warn">An override names the limit {limit}, which this tier lacks.</Notice>)}
+      {policy.dangling.map(({ overrideId, limit }) => (
+        <Notice key={`${overrideId} ${limit}`} tone="warn">
+          An override names the limit {limit}, which this tier lacks.
+        </Notice>
+      ))}
       <UpcomingChange policy={policy} />
     </>
   );
@@ -45,7 +112,11 @@ function AppliesTo({ limit }: { readonly limit: CompiledLimit }): ReactNode {
   return (
     <span className={classes.scope}>
       <Badge>{limit.scope}</Badge>
-      {limit.endpointClass === undefined ? null : <Link to="/endpoint-classes" className={classes.sub}>class {limit.endpointClass}</Link>}
+      {limit.endpointClass === undefined ? null : (
+        <Link to="/endpoint-classes" className={classes.sub}>
+          class {limit.endpointClass}
+        </Link>
+      )}
       {limit.methods === undefined ? null : <span className={classes.sub}>{limit.methods.join(', ')}</span>}
       {limit.perRoute ? <span className={classes.sub}>per route</span> : null}
     </span>
@@ -63,7 +134,16 @@ function UpcomingChange({ policy }: { readonly policy: TenantPolicy }): ReactNod
   return (
     <p className={classes.upcoming}>
       <Time at={next.fromMs} zone={policy.timezone} as="relative" />, at <Time at={next.fromMs} zone={policy.timezone} />, by itself:{' '}
-      {changed.map((limit) => <span key={limit.name} className={classes.change}>{limit.name} <Rate limit={limit.limit} windowMs={limit.windowMs} />{limit.burst === null ? null : <>, burst <Count units={limit.burst} /></>}</span>)}
+      {changed.map((limit) => (
+        <span key={limit.name} className={classes.change}>
+          {limit.name} <Rate limit={limit.limit} windowMs={limit.windowMs} />
+          {limit.burst === null ? null : (
+            <>
+              , burst <Count units={limit.burst} />
+            </>
+          )}
+        </span>
+      ))}
     </p>
   );
 }

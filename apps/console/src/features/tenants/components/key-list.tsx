@@ -1,24 +1,20 @@
 import { useState, type ReactNode } from 'react';
-import { Button, Modal, TextInput } from '@mantine/core';
-import { zodResolver } from '@hookform/resolvers/zod';
-import { apiKeyCreate, type ApiKey } from '@quotaplane/contracts';
+import { Button, Modal } from '@mantine/core';
+import type { ApiKey } from '@quotaplane/contracts';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { IconKey, IconPlus } from '@tabler/icons-react';
-import { useForm } from 'react-hook-form';
-import type { z } from 'zod';
 import { call } from '../../../api/client';
-import { showFieldErrors } from '../../../api/form-problem';
 import { Badge } from '../../../components/badge';
 import { ConfirmDialog } from '../../../components/confirm-dialog';
 import { Time } from '../../../components/figures';
-import layout from '../../../components/layout.module.css';
 import { Loaded } from '../../../components/loaded';
-import { Empty, ProblemNotice } from '../../../components/notices';
+import { Empty } from '../../../components/notices';
 import { Panel } from '../../../components/page';
 import { SecretOnce } from '../../../components/secret-once';
 import { announceChange } from '../../rollout/components/announce-change';
 import { useCan } from '../../session/api/session.queries';
 import { tenantKeys, tenantKeysQuery } from '../api/tenant.queries';
+import { KeyForm } from './key-form';
 import classes from './key-list.module.css';
 
 export function KeyList({ tenant, zone }: { readonly tenant: string; readonly zone: string }): ReactNode {
@@ -28,17 +24,41 @@ export function KeyList({ tenant, zone }: { readonly tenant: string; readonly zo
   const [secret, setSecret] = useState<string | null | undefined>(null);
   const [revoking, setRevoking] = useState<ApiKey>();
   return (
-    <Panel title="API keys" isFlush actions={mayWrite ? <Button size="compact-sm" variant="default" leftSection={<IconPlus size={14} />} onClick={() => setCreating(true)}>Create key</Button> : null}>
+    <Panel
+      title="API keys"
+      isFlush
+      actions={
+        mayWrite ? (
+          <Button size="compact-sm" variant="default" leftSection={<IconPlus size={14} />} onClick={() => setCreating(true)}>
+            Create key
+          </Button>
+        ) : null
+      }
+    >
       <Loaded query={keys}>
-        {({ items }) => (items.length === 0
-          ? <Empty title="No keys" icon={<IconKey size={30} stroke={1.4} aria-hidden />}>Without one this tenant’s calls count as anonymous. Create a key and hand it over safely.</Empty>
-          : <ul className={classes.list}>{items.map((key) => <KeyItem key={key.id} apiKey={key} zone={zone} onRevoke={mayWrite && key.revokedAt === null ? () => setRevoking(key) : undefined} />)}</ul>)}
+        {({ items }) =>
+          items.length === 0 ? (
+            <Empty title="No keys" icon={<IconKey size={30} stroke={1.4} aria-hidden />}>
+              Without one this tenant’s calls count as anonymous. Create a key and hand it over safely.
+            </Empty>
+          ) : (
+            <ul className={classes.list}>
+              {items.map((key) => (
+                <KeyItem key={key.id} apiKey={key} zone={zone} onRevoke={mayWrite && key.revokedAt === null ? () => setRevoking(key) : undefined} />
+              ))}
+            </ul>
+          )
+        }
       </Loaded>
       <Modal opened={isCreating} onClose={() => setCreating(false)} title={`Create a key for ${tenant}`}>
-        <KeyForm tenant={tenant} onCancel={() => setCreating(false)} onCreated={(made) => {
-          setCreating(false);
-          setSecret(made);
-        }} />
+        <KeyForm
+          tenant={tenant}
+          onCancel={() => setCreating(false)}
+          onCreated={(made) => {
+            setCreating(false);
+            setSecret(made);
+          }}
+        />
       </Modal>
       <SecretOnce title="Key created" secret={secret} onClose={() => setSecret(null)} />
       <RevokeKey tenant={tenant} apiKey={revoking} onClose={() => setRevoking(undefined)} />
@@ -46,7 +66,15 @@ export function KeyList({ tenant, zone }: { readonly tenant: string; readonly zo
   );
 }
 
-function KeyItem({ apiKey, zone, onRevoke }: { readonly apiKey: ApiKey; readonly zone: string; readonly onRevoke: (() => void) | undefined }): ReactNode {
+function KeyItem({
+  apiKey,
+  zone,
+  onRevoke,
+}: {
+  readonly apiKey: ApiKey;
+  readonly zone: string;
+  readonly onRevoke: (() => void) | undefined;
+}): ReactNode {
   return (
     <li className={classes.item}>
       <div className={classes.main}>
@@ -55,41 +83,27 @@ function KeyItem({ apiKey, zone, onRevoke }: { readonly apiKey: ApiKey; readonly
         {apiKey.userId === null ? null : <Badge>user {apiKey.userId}</Badge>}
         {apiKey.revokedAt === null ? null : <Badge tone="bad">revoked</Badge>}
       </div>
-      <span className={classes.meta}>by {apiKey.createdBy}, <Time at={apiKey.createdAt} zone={zone} as="day" /></span>
-      {onRevoke ? <Button size="compact-xs" variant="subtle" color="gray" onClick={onRevoke} aria-label={`Revoke the key ${apiKey.name}`}>Revoke</Button> : null}
+      <span className={classes.meta}>
+        by {apiKey.createdBy}, <Time at={apiKey.createdAt} zone={zone} as="day" />
+      </span>
+      {onRevoke ? (
+        <Button size="compact-xs" variant="subtle" color="gray" onClick={onRevoke} aria-label={`Revoke the key ${apiKey.name}`}>
+          Revoke
+        </Button>
+      ) : null}
     </li>
   );
 }
 
-interface KeyFormProps {
+function RevokeKey({
+  tenant,
+  apiKey,
+  onClose,
+}: {
   readonly tenant: string;
-  readonly onCancel: () => void;
-  readonly onCreated: (secret: string | undefined) => void;
-}
-
-function KeyForm({ tenant, onCancel, onCreated }: KeyFormProps): ReactNode {
-  const queryClient = useQueryClient();
-  const form = useForm<z.input<typeof apiKeyCreate>, unknown, z.output<typeof apiKeyCreate>>({ resolver: zodResolver(apiKeyCreate), defaultValues: { name: '' } });
-  const create = useMutation({
-    mutationFn: (body: z.output<typeof apiKeyCreate>) => call('keysCreate', { params: { slug: tenant }, body }),
-    onSuccess: (key) => {
-      void queryClient.invalidateQueries({ queryKey: tenantKeys.keys(tenant) });
-      announceChange(`Key ${key.name} created`, key.changeId);
-      onCreated(key.secret);
-    },
-    onError: (error) => showFieldErrors(error, form.setError, ['name', 'userId']),
-  });
-  return (
-    <form className={layout.tight} noValidate onSubmit={form.handleSubmit((values) => create.mutate(values))}>
-      {create.error ? <ProblemNotice error={create.error} /> : null}
-      <TextInput label="Name" description="What it is for, such as: production backend" required error={form.formState.errors.name ? 'Name it in 1 to 100 characters' : undefined} {...form.register('name')} />
-      <TextInput label="User id" description="Only for a key that stands for one user of the tenant" error={form.formState.errors.userId?.message} {...form.register('userId', { setValueAs: (value: string | undefined) => value || undefined })} />
-      <div className={layout.row}><span className={layout.spring} /><Button variant="default" onClick={onCancel}>Cancel</Button><Button type="submit" loading={create.isPending}>Create key</Button></div>
-    </form>
-  );
-}
-
-function RevokeKey({ tenant, apiKey, onClose }: { readonly tenant: string; readonly apiKey: ApiKey | undefined; readonly onClose: () => void }): ReactNode {
+  readonly apiKey: ApiKey | undefined;
+  readonly onClose: () => void;
+}): ReactNode {
   const queryClient = useQueryClient();
   const revoke = useMutation({
     mutationFn: (key: ApiKey) => call('keysDelete', { params: { slug: tenant, id: key.id }, ifVersion: key.version }),
@@ -100,7 +114,15 @@ function RevokeKey({ tenant, apiKey, onClose }: { readonly tenant: string; reado
     },
   });
   return (
-    <ConfirmDialog isOpen={apiKey !== undefined} title="Revoke this key?" action="Revoke key" isRunning={revoke.isPending} problem={revoke.error} onClose={onClose} onConfirm={() => apiKey && revoke.mutate(apiKey)}>
+    <ConfirmDialog
+      isOpen={apiKey !== undefined}
+      title="Revoke this key?"
+      action="Revoke key"
+      isRunning={revoke.isPending}
+      problem={revoke.error}
+      onClose={onClose}
+      onConfirm={() => apiKey && revoke.mutate(apiKey)}
+    >
       Calls with <strong>{apiKey?.name}</strong> are refused with 401 on every node within a second. This cannot be undone.
     </ConfirmDialog>
   );

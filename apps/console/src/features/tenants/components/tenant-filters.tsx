@@ -31,18 +31,45 @@ export function TenantFilters({ search, onChange }: TenantFiltersProps): ReactNo
   return (
     <div className={layout.toolbar} role="search">
       <TextInput
-        ref={input} className={layout.grow} aria-label="Search tenants" placeholder="Search by slug or name" value={text}
+        ref={input}
+        className={layout.grow}
+        aria-label="Search tenants"
+        placeholder="Search by slug or name"
+        value={text}
         leftSection={<IconSearch size={16} aria-hidden />}
-        rightSection={text ? <CloseButton size="sm" aria-label="Clear the search" onClick={() => change('')} /> : <Kbd size="xs" aria-hidden>/</Kbd>}
+        rightSection={
+          text ? (
+            <CloseButton size="sm" aria-label="Clear the search" onClick={() => change('')} />
+          ) : (
+            <Kbd size="xs" aria-hidden>
+              /
+            </Kbd>
+          )
+        }
         onChange={(event) => change(event.currentTarget.value)}
       />
       <Select
-        aria-label="Tier" placeholder="Any tier" clearable w={170} data={tiers.data?.items.map((tier) => ({ value: tier.slug, label: tier.name })) ?? []}
-        clearButtonProps={{ 'aria-label': 'Any tier' }} value={search.tier ?? null} onChange={(tier) => onChange({ tier: tier ?? undefined })}
+        aria-label="Tier"
+        placeholder="Any tier"
+        clearable
+        w={170}
+        data={tiers.data?.items.map((tier) => ({ value: tier.slug, label: tier.name })) ?? []}
+        clearButtonProps={{ 'aria-label': 'Any tier' }}
+        value={search.tier ?? null}
+        onChange={(tier) => onChange({ tier: tier ?? undefined })}
       />
       <Select
-        aria-label="Status" placeholder="Any status" clearable w={150} data={[{ value: 'active', label: 'Active' }, { value: 'suspended', label: 'Suspended' }]}
-        clearButtonProps={{ 'aria-label': 'Any status' }} value={search.status ?? null} onChange={(status) => onChange({ status: tenantStatus.safeParse(status).data })}
+        aria-label="Status"
+        placeholder="Any status"
+        clearable
+        w={150}
+        data={[
+          { value: 'active', label: 'Active' },
+          { value: 'suspended', label: 'Suspended' },
+        ]}
+        clearButtonProps={{ 'aria-label': 'Any status' }}
+        value={search.status ?? null}
+        onChange={(status) => onChange({ status: tenantStatus.safeParse(status).data })}
       />
     </div>
   );

@@ -30,7 +30,9 @@ export function TenantPage(): ReactNode {
   const { slug } = route.useParams();
   const tenant = useQuery(tenantQuery(slug));
   return (
-    <Loaded query={tenant} heightPx={300}>{(read) => <TenantDetail key={slug} tenant={read} />}</Loaded>
+    <Loaded query={tenant} heightPx={300}>
+      {(read) => <TenantDetail key={slug} tenant={read} />}
+    </Loaded>
   );
 }
 
@@ -43,35 +45,74 @@ function TenantDetail({ tenant }: { readonly tenant: Tenant }): ReactNode {
   const policy = useQuery(tenantPolicyQuery(slug));
   return (
     <Page
-      title={tenant.name} beside={<><TenantStatusBadge status={tenant.status} />{tenant.reserved ? <Badge>reserved</Badge> : null}</>}
-      lead={(
-        <Facts items={[
-          ['Slug', <code key="slug">{slug}</code>],
-          ['Tier', <Link key="tier" to="/tiers/$slug" params={{ slug: tenant.tier }}>{tenant.tier}</Link>],
-          ['Next tier', tenant.scheduledTier === null ? 'none planned' : <span key="next">{tenant.scheduledTier.tier} from <Time at={tenant.scheduledTier.effectiveAt} zone={timezone} /></span>],
-          ['Time zone', timezone],
-          ['Period starts', `day ${tenant.anchorDay}`],
-          ['Policy revision', policy.data ? String(policy.data.revision) : '…'],
-        ]} />
-      )}
-      actions={(
+      title={tenant.name}
+      beside={
         <>
-          {mayWrite ? <Button variant="default" onClick={() => setChangingTier(true)}>Change tier</Button> : null}
+          <TenantStatusBadge status={tenant.status} />
+          {tenant.reserved ? <Badge>reserved</Badge> : null}
+        </>
+      }
+      lead={
+        <Facts
+          items={[
+            ['Slug', <code key="slug">{slug}</code>],
+            [
+              'Tier',
+              <Link key="tier" to="/tiers/$slug" params={{ slug: tenant.tier }}>
+                {tenant.tier}
+              </Link>,
+            ],
+            [
+              'Next tier',
+              tenant.scheduledTier === null ? (
+                'none planned'
+              ) : (
+                <span key="next">
+                  {tenant.scheduledTier.tier} from <Time at={tenant.scheduledTier.effectiveAt} zone={timezone} />
+                </span>
+              ),
+            ],
+            ['Time zone', timezone],
+            ['Period starts', `day ${tenant.anchorDay}`],
+            ['Policy revision', policy.data ? String(policy.data.revision) : '…'],
+          ]}
+        />
+      }
+      actions={
+        <>
+          {mayWrite ? (
+            <Button variant="default" onClick={() => setChangingTier(true)}>
+              Change tier
+            </Button>
+          ) : null}
           {tenant.reserved ? null : <RaiseLink tenant={slug} />}
         </>
-      )}
+      }
     >
       <div className={layout.columns}>
         <div className={layout.stack}>
-          <Panel title="Effective limits" isFlush note="in force now, each with its source" actions={<StaleMark error={policy.error} updatedAtMs={policy.dataUpdatedAt} />}>
-            <Loaded query={policy} heightPx={200}>{(read) => <EffectiveLimits policy={read} />}</Loaded>
+          <Panel
+            title="Effective limits"
+            isFlush
+            note="in force now, each with its source"
+            actions={<StaleMark error={policy.error} updatedAtMs={policy.dataUpdatedAt} />}
+          >
+            <Loaded query={policy} heightPx={200}>
+              {(read) => <EffectiveLimits policy={read} />}
+            </Loaded>
           </Panel>
-          <Panel title="Traffic, last hour" note={`times in ${timezone}`}><TrafficChart tenant={slug} zone={timezone} /></Panel>
+          <Panel title="Traffic, last hour" note={`times in ${timezone}`}>
+            <TrafficChart tenant={slug} zone={timezone} />
+          </Panel>
           {mayReadAudit ? <AuditTail tenant={slug} zone={timezone} /> : null}
         </div>
         <div className={layout.stack}>
-          <Panel title="Quota, this period" isFlush><QuotaCards tenant={slug} /></Panel>
-          <Panel title="Overrides" isFlush><OverrideList tenant={slug} zone={timezone} /></Panel>
+          <Panel title="Quota, this period" isFlush>
+            <QuotaCards tenant={slug} />
+          </Panel>
+          <Panel title="Overrides" isFlush>
+            <OverrideList tenant={slug} zone={timezone} />
+          </Panel>
           {mayReadKeys ? <KeyList tenant={slug} zone={timezone} /> : null}
         </div>
       </div>
@@ -83,11 +124,29 @@ function TenantDetail({ tenant }: { readonly tenant: Tenant }): ReactNode {
 function AuditTail({ tenant, zone }: { readonly tenant: string; readonly zone: string }): ReactNode {
   const tail = useQuery(auditTailQuery(tenant));
   return (
-    <Panel title="Latest changes" isFlush actions={<Link to="/audit" search={{ tenant }}>All changes</Link>}>
+    <Panel
+      title="Latest changes"
+      isFlush
+      actions={
+        <Link to="/audit" search={{ tenant }}>
+          All changes
+        </Link>
+      }
+    >
       <Loaded query={tail}>
-        {({ items }) => (items.length === 0
-          ? <Empty title="No change yet" icon={<IconHistory size={30} stroke={1.4} aria-hidden />}>Whatever is changed for this tenant is written here, with its reason.</Empty>
-          : <ul className={auditClasses.list}>{items.map((entry) => <AuditEntryItem key={entry.id} entry={entry} zone={zone} />)}</ul>)}
+        {({ items }) =>
+          items.length === 0 ? (
+            <Empty title="No change yet" icon={<IconHistory size={30} stroke={1.4} aria-hidden />}>
+              Whatever is changed for this tenant is written here, with its reason.
+            </Empty>
+          ) : (
+            <ul className={auditClasses.list}>
+              {items.map((entry) => (
+                <AuditEntryItem key={entry.id} entry={entry} zone={zone} />
+              ))}
+            </ul>
+          )
+        }
       </Loaded>
     </Panel>
   );

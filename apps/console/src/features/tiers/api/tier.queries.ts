@@ -16,19 +16,22 @@ export const tierListQuery = queryOptions({
   staleTime: 30_000,
 });
 
-export const tierQuery = (slug: string) => queryOptions({
-  queryKey: tierKeys.detail(slug),
-  queryFn: ({ signal }) => call('tiersGet', { params: { slug }, signal }),
-});
+export const tierQuery = (slug: string) =>
+  queryOptions({
+    queryKey: tierKeys.detail(slug),
+    queryFn: ({ signal }) => call('tiersGet', { params: { slug }, signal }),
+  });
 
-export const tierDraftQuery = (slug: string) => queryOptions({
-  queryKey: tierKeys.draft(slug),
-  queryFn: ({ signal }) => call('tierDraftGet', { params: { slug }, signal }),
-  // A refresh under the editor would be a surprise; the version check catches a colleague's edit.
-  refetchOnWindowFocus: false,
-});
+export const tierDraftQuery = (slug: string) =>
+  queryOptions({
+    queryKey: tierKeys.draft(slug),
+    queryFn: ({ signal }) => call('tierDraftGet', { params: { slug }, signal }),
+    // A refresh under the editor would be a surprise; the version check catches a colleague's edit.
+    refetchOnWindowFocus: false,
+  });
 
-export const tierVersionsQuery = (slug: string) => queryOptions({
-  queryKey: tierKeys.versions(slug),
-  queryFn: ({ signal }) => call('tierVersionsList', { params: { slug }, query: { limit: 50 }, signal }),
-});
+export const tierVersionsQuery = (slug: string) =>
+  queryOptions({
+    queryKey: tierKeys.versions(slug),
+    queryFn: ({ signal }) => call('tierVersionsList', { params: { slug }, query: { limit: 50 }, signal }),
+  });

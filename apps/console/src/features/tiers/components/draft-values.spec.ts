@@ -5,7 +5,16 @@ import { draftFieldOf, draftResolver, toContent, toDraftValues, unitsOf } from '
 const CONTENT = tierContentSchema.parse({
   limits: [
     { name: 'per-minute', algorithm: 'token-bucket', scope: 'tenant', limit: 1000, windowMs: 60_000, burst: 100 },
-    { name: 'login', algorithm: 'fixed-window', scope: 'ip', limit: 20, windowMs: 900_000, endpointClass: 'login', alignment: 'epoch', methods: ['POST'] },
+    {
+      name: 'login',
+      algorithm: 'fixed-window',
+      scope: 'ip',
+      limit: 20,
+      windowMs: 900_000,
+      endpointClass: 'login',
+      alignment: 'epoch',
+      methods: ['POST'],
+    },
   ],
   concurrency: null,
   quotas: [{ meter: 'requests', allowance: null, overage: 'throttle', throttle: { limit: 100, windowMs: 60_000 }, alertAt: [80, 100] }],

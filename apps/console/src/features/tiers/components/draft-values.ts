@@ -15,25 +15,56 @@ export interface LimitDraft {
 
 export interface DraftValues {
   readonly limits: LimitDraft[];
-  readonly quotas: { readonly meter: string; readonly allowance: string; readonly overage: string; readonly throttleLimit: string; readonly throttleWindow: string }[];
+  readonly quotas: {
+    readonly meter: string;
+    readonly allowance: string;
+    readonly overage: string;
+    readonly throttleLimit: string;
+    readonly throttleWindow: string;
+  }[];
   readonly concurrency: string;
   readonly degraded: string;
 }
 
 const textOf = (units: number | null | undefined): string => (units === null ? 'unlimited' : units === undefined ? '' : String(units));
 
-export const EMPTY_LIMIT: LimitDraft = { name: '', algorithm: ENFORCED_ALGORITHMS[0] ?? 'token-bucket', scope: 'tenant', limit: '', window: '1m', burst: '', endpointClass: '' };
-export const EMPTY_QUOTA: DraftValues['quotas'][number] = { meter: 'requests', allowance: '', overage: 'reject', throttleLimit: '', throttleWindow: '1m' };
+export const EMPTY_LIMIT: LimitDraft = {
+  name: '',
+  algorithm: ENFORCED_ALGORITHMS[0] ?? 'token-bucket',
+  scope: 'tenant',
+  limit: '',
+  window: '1m',
+  burst: '',
+  endpointClass: '',
+};
+export const EMPTY_QUOTA: DraftValues['quotas'][number] = {
+  meter: 'requests',
+  allowance: '',
+  overage: 'reject',
+  throttleLimit: '',
+  throttleWindow: '1m',
+};
 
 export function toDraftValues(content: TierContent): DraftValues {
   return {
     limits: content.limits.map((limit) => ({
-      name: limit.name, algorithm: limit.algorithm, scope: limit.scope, limit: textOf(limit.limit), window: formatWindow(limit.windowMs), burst: textOf(limit.burst), endpointClass: limit.endpointClass ?? '',
+      name: limit.name,
+      algorithm: limit.algorithm,
+      scope: limit.scope,
+      limit: textOf(limit.limit),
+      window: formatWindow(limit.windowMs),
+      burst: textOf(limit.burst),
+      endpointClass: limit.endpointClass ?? '',
     })),
     quotas: content.quotas.map(({ meter, allowance, overage, throttle }) => ({
-      meter, allowance: textOf(allowance), overage, throttleLimit: textOf(throttle?.limit), throttleWindow: throttle ? formatWindow(throttle.windowMs) : '1m',
+      meter,
+      allowance: textOf(allowance),
+      overage,
+      throttleLimit: textOf(throttle?.limit),
+      throttleWindow: throttle ? formatWindow(throttle.windowMs) : '1m',
     })),
-    concurrency: textOf(content.concurrency), degraded: content.degraded,
+    concurrency: textOf(content.concurrency),
+    degraded: content.degraded,
   };
 }
 
@@ -45,15 +76,23 @@ export function toContent(values: DraftValues, base: TierContent): unknown {
       const { burst: _burst, endpointClass: _class, ...kept } = before ?? {};
       return {
         ...kept,
-        name: typed.name.trim(), algorithm: typed.algorithm, scope: typed.scope.trim(), limit: unitsOf(typed.limit), windowMs: parseWindow(typed.window) ?? Number.NaN,
+        name: typed.name.trim(),
+        algorithm: typed.algorithm,
+        scope: typed.scope.trim(),
+        limit: unitsOf(typed.limit),
+        windowMs: parseWindow(typed.window) ?? Number.NaN,
         ...(typed.burst.trim() === '' || !isBucket(typed.algorithm) ? {} : { burst: unitsOf(typed.burst) }),
         ...(typed.endpointClass.trim() === '' ? {} : { endpointClass: typed.endpointClass.trim() }),
       };
     }),
     quotas: values.quotas.map((typed) => ({
-      meter: typed.meter.trim(), allowance: unitsOf(typed.allowance), overage: typed.overage,
+      meter: typed.meter.trim(),
+      allowance: unitsOf(typed.allowance),
+      overage: typed.overage,
       alertAt: base.quotas.find(({ meter }) => meter === typed.meter)?.alertAt ?? [],
-      ...(typed.overage === 'throttle' ? { throttle: { limit: unitsOf(typed.throttleLimit), windowMs: parseWindow(typed.throttleWindow) ?? Number.NaN } } : {}),
+      ...(typed.overage === 'throttle'
+        ? { throttle: { limit: unitsOf(typed.throttleLimit), windowMs: parseWindow(typed.throttleWindow) ?? Number.NaN } }
+        : {}),
     })),
     concurrency: values.concurrency.trim() === '' ? null : unitsOf(values.concurrency),
     degraded: values.degraded,
@@ -85,7 +124,11 @@ export function draftResolver(base: TierContent): Resolver<DraftValues, unknown,
     if (parsed.success) return { values: parsed.data, errors: {} };
     const errors: FieldErrors<DraftValues> = {};
     for (const { path, message } of parsed.error.issues) {
-      const friendly = /NaN|expected number/i.test(message) ? (path.at(-1) === 'windowMs' ? 'such as 1m, 30s, 1h' : 'whole units or unlimited') : message;
+      const friendly = /NaN|expected number/i.test(message)
+        ? path.at(-1) === 'windowMs'
+          ? 'such as 1m, 30s, 1h'
+          : 'whole units or unlimited'
+        : message;
       setPath(errors, draftFieldOf(path), { type: 'contract', message: friendly });
     }
     return { values: {}, errors };

@@ -29,7 +29,8 @@ export function PublishTier({ tier, draft, published }: PublishTierProps): React
   const [isOpen, setOpen] = useState(false);
   const [local, setLocal] = useState('');
   const publish = useMutation({
-    mutationFn: () => call('tierPublish', { params: { slug: tier.slug }, body: local === '' ? {} : { effectiveAt: fromLocalInput(local, OPERATOR_ZONE) } }),
+    mutationFn: () =>
+      call('tierPublish', { params: { slug: tier.slug }, body: local === '' ? {} : { effectiveAt: fromLocalInput(local, OPERATOR_ZONE) } }),
     onSuccess: (version) => {
       for (const queryKey of [tierKeys.all, tenantKeys.all, auditKeys.all]) void queryClient.invalidateQueries({ queryKey });
       announceChange(`${tier.slug} version ${version.number} published`, version.changeId);
@@ -39,12 +40,32 @@ export function PublishTier({ tier, draft, published }: PublishTierProps): React
   const differences = diffJson(asJson(published), asJson(draft));
   return (
     <>
-      <Button leftSection={<IconUpload size={16} />} disabled={!tier.hasDraft} onClick={() => setOpen(true)}>Publish</Button>
-      <ConfirmDialog isOpen={isOpen} title={`Publish version ${(tier.currentVersion ?? 0) + 1} of ${tier.slug}`} action="Publish" isDangerous={false} isRunning={publish.isPending} problem={publish.error} size="lg" onClose={() => setOpen(false)} onConfirm={() => publish.mutate()}>
+      <Button leftSection={<IconUpload size={16} />} disabled={!tier.hasDraft} onClick={() => setOpen(true)}>
+        Publish
+      </Button>
+      <ConfirmDialog
+        isOpen={isOpen}
+        title={`Publish version ${(tier.currentVersion ?? 0) + 1} of ${tier.slug}`}
+        action="Publish"
+        isDangerous={false}
+        isRunning={publish.isPending}
+        problem={publish.error}
+        size="lg"
+        onClose={() => setOpen(false)}
+        onConfirm={() => publish.mutate()}
+      >
         <div className={layout.tight}>
-          <Notice tone={tier.tenants > 0 ? 'warn' : 'calm'}>This reaches {formatCount(tier.tenants)} {tier.tenants === 1 ? 'tenant' : 'tenants'}. Overrides stay on top of it.</Notice>
+          <Notice tone={tier.tenants > 0 ? 'warn' : 'calm'}>
+            This reaches {formatCount(tier.tenants)} {tier.tenants === 1 ? 'tenant' : 'tenants'}. Overrides stay on top of it.
+          </Notice>
           <DiffTable label="In force and to be published" differences={differences} />
-          <TextInput type="datetime-local" label={`From (${OPERATOR_ZONE})`} description="Leave it empty to publish now" value={local} onChange={(event) => setLocal(event.currentTarget.value)} />
+          <TextInput
+            type="datetime-local"
+            label={`From (${OPERATOR_ZONE})`}
+            description="Leave it empty to publish now"
+            value={local}
+            onChange={(event) => setLocal(event.currentTarget.value)}
+          />
         </div>
       </ConfirmDialog>
     </>

@@ -10,23 +10,57 @@ export function TierLimits({ content }: { readonly content: TierContent }): Reac
   if (content.limits.length + content.quotas.length === 0) return <Empty title="Nothing limits this tier">It has no limits and no quotas.</Empty>;
   return (
     <table className={classes.table} aria-label="Limits and quotas">
-      <thead><tr><th scope="col">Name</th><th scope="col">Limit</th><th scope="col">Burst</th><th scope="col">Counts</th><th scope="col">Algorithm</th></tr></thead>
+      <thead>
+        <tr>
+          <th scope="col">Name</th>
+          <th scope="col">Limit</th>
+          <th scope="col">Burst</th>
+          <th scope="col">Counts</th>
+          <th scope="col">Algorithm</th>
+        </tr>
+      </thead>
       <tbody>
         {content.limits.map((limit) => (
           <tr key={limit.name}>
             <th scope="row">{limit.name}</th>
-            <td><Rate limit={limit.limit} windowMs={limit.windowMs} /></td>
+            <td>
+              <Rate limit={limit.limit} windowMs={limit.windowMs} />
+            </td>
             <td>{limit.burst === undefined ? '–' : <Count units={limit.burst} />}</td>
-            <td><Badge>{limit.scope}</Badge>{limit.endpointClass === undefined ? null : ` class ${limit.endpointClass}`}</td>
+            <td>
+              <Badge>{limit.scope}</Badge>
+              {limit.endpointClass === undefined ? null : ` class ${limit.endpointClass}`}
+            </td>
             <td>{limit.algorithm}</td>
           </tr>
         ))}
-        <tr><th scope="row">in flight</th><td colSpan={4}>{content.concurrency === null ? 'unlimited' : <><Count units={content.concurrency} unit="requests" /> at once</>}</td></tr>
+        <tr>
+          <th scope="row">in flight</th>
+          <td colSpan={4}>
+            {content.concurrency === null ? (
+              'unlimited'
+            ) : (
+              <>
+                <Count units={content.concurrency} unit="requests" /> at once
+              </>
+            )}
+          </td>
+        </tr>
         {content.quotas.map((quota) => (
           <tr key={quota.meter}>
             <th scope="row">{quota.meter}</th>
-            <td colSpan={2}><Count units={quota.allowance} /> per month</td>
-            <td colSpan={2}>past it: {quota.overage}{quota.throttle ? <> to <Rate limit={quota.throttle.limit} windowMs={quota.throttle.windowMs} /></> : null}</td>
+            <td colSpan={2}>
+              <Count units={quota.allowance} /> per month
+            </td>
+            <td colSpan={2}>
+              past it: {quota.overage}
+              {quota.throttle ? (
+                <>
+                  {' '}
+                  to <Rate limit={quota.throttle.limit} windowMs={quota.throttle.windowMs} />
+                </>
+              ) : null}
+            </td>
           </tr>
         ))}
       </tbody>

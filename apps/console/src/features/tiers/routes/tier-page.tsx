@@ -25,7 +25,11 @@ const route = getRouteApi('/console/tiers/$slug');
 export function TierPage(): ReactNode {
   const { slug } = route.useParams();
   const tier = useQuery(tierQuery(slug));
-  return <Loaded query={tier} heightPx={300}>{(read) => <TierDetail key={slug} tier={read} />}</Loaded>;
+  return (
+    <Loaded query={tier} heightPx={300}>
+      {(read) => <TierDetail key={slug} tier={read} />}
+    </Loaded>
+  );
 }
 
 function TierDetail({ tier }: { readonly tier: Tier }): ReactNode {
@@ -36,18 +40,68 @@ function TierDetail({ tier }: { readonly tier: Tier }): ReactNode {
   return (
     <Page
       title={tier.name}
-      beside={tier.currentVersion === null ? <Badge tone="warn">never published</Badge> : <Badge tone="good">version {tier.currentVersion} in force</Badge>}
-      lead={<Facts items={[['Slug', <code key="slug">{tier.slug}</code>], ['Tenants', <Link key="tenants" to="/tenants" search={{ tier: tier.slug }}><Count units={tier.tenants} unit="tenants" /></Link>], ['Weight under overload', String(tier.weight)], ['Support', tier.support || 'none named']]} />}
+      beside={
+        tier.currentVersion === null ? <Badge tone="warn">never published</Badge> : <Badge tone="good">version {tier.currentVersion} in force</Badge>
+      }
+      lead={
+        <Facts
+          items={[
+            ['Slug', <code key="slug">{tier.slug}</code>],
+            [
+              'Tenants',
+              <Link key="tenants" to="/tenants" search={{ tier: tier.slug }}>
+                <Count units={tier.tenants} unit="tenants" />
+              </Link>,
+            ],
+            ['Weight under overload', String(tier.weight)],
+            ['Support', tier.support || 'none named'],
+          ]}
+        />
+      }
       actions={canEdit && draft.data && versions.data ? <PublishTier tier={tier} draft={draft.data.content} published={current?.content} /> : null}
     >
       <Panel title="In force" isFlush>
-        <Loaded query={versions}>{() => (current ? <TierLimits content={current.content} /> : <Empty title="Nothing published yet">Fill the draft below and publish it; until then the tier limits nobody.</Empty>)}</Loaded>
+        <Loaded query={versions}>
+          {() =>
+            current ? (
+              <TierLimits content={current.content} />
+            ) : (
+              <Empty title="Nothing published yet">Fill the draft below and publish it; until then the tier limits nobody.</Empty>
+            )
+          }
+        </Loaded>
       </Panel>
       <Panel title="Draft" note={tier.hasDraft ? 'has changes that are not published' : 'none yet; the form starts from what is in force'}>
-        <Loaded query={draft}>{(read) => (versions.data ? <DraftEditor key={`${read.version} ${tier.currentVersion}`} tier={tier.slug} draft={startOf(tier, read, current?.content)} published={current?.content} canEdit={canEdit} /> : null)}</Loaded>
+        <Loaded query={draft}>
+          {(read) =>
+            versions.data ? (
+              <DraftEditor
+                key={`${read.version} ${tier.currentVersion}`}
+                tier={tier.slug}
+                draft={startOf(tier, read, current?.content)}
+                published={current?.content}
+                canEdit={canEdit}
+              />
+            ) : null
+          }
+        </Loaded>
       </Panel>
       <Panel title="Versions" isFlush>
-        <Loaded query={versions}>{({ items }) => (items.length === 0 ? <Empty title="No versions">Each publish adds one, with what changed.</Empty> : <div className={layout.tight}><div>{items.map((version) => <VersionItem key={version.number} version={version} isCurrent={version.number === tier.currentVersion} />)}</div></div>)}</Loaded>
+        <Loaded query={versions}>
+          {({ items }) =>
+            items.length === 0 ? (
+              <Empty title="No versions">Each publish adds one, with what changed.</Empty>
+            ) : (
+              <div className={layout.tight}>
+                <div>
+                  {items.map((version) => (
+                    <VersionItem key={version.number} version={version} isCurrent={version.number === tier.currentVersion} />
+                  ))}
+                </div>
+              </div>
+            )
+          }
+        </Loaded>
       </Panel>
     </Page>
   );
@@ -64,14 +118,29 @@ function VersionItem({ version, isCurrent }: { readonly version: TierVersion; re
       <div className={classes.versionHead}>
         <strong>Version {version.number}</strong>
         {isCurrent ? <Badge tone="good">in force</Badge> : null}
-        {Date.parse(version.effectiveAt) > Date.now() ? <Badge tone="warn">from <Time at={version.effectiveAt} /></Badge> : null}
-        <span className={classes.meta}>published by {version.publishedBy}, <Time at={version.publishedAt} /></span>
+        {Date.parse(version.effectiveAt) > Date.now() ? (
+          <Badge tone="warn">
+            from <Time at={version.effectiveAt} />
+          </Badge>
+        ) : null}
+        <span className={classes.meta}>
+          published by {version.publishedBy}, <Time at={version.publishedAt} />
+        </span>
       </div>
-      {version.number === 1 ? <span className={classes.meta}>The first version.</span> : <DiffTable label={`What version ${version.number} changed`} differences={version.diff.map(toDifference)} />}
+      {version.number === 1 ? (
+        <span className={classes.meta}>The first version.</span>
+      ) : (
+        <DiffTable label={`What version ${version.number} changed`} differences={version.diff.map(toDifference)} />
+      )}
     </div>
   );
 }
 
 const toDifference = ({ path, before, after }: FieldChange): FieldDifference => ({
-  path: path.split('/').slice(1).map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~')), before: before as Json | undefined, after: after as Json | undefined,
+  path: path
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~')),
+  before: before as Json | undefined,
+  after: after as Json | undefined,
 });

@@ -14,11 +14,42 @@ import classes from '../components/tiers.module.css';
 
 const column = columnsOf<Tier>();
 const columns = [
-  column.display({ id: 'name', header: 'Tier', cell: ({ row: { original: tier } }) => <Link to="/tiers/$slug" params={{ slug: tier.slug }} className={classes.name}>{tier.name} <code>{tier.slug}</code></Link> }),
-  column.display({ id: 'version', header: 'In force', cell: ({ row: { original: tier } }) => (tier.currentVersion === null ? <Badge tone="warn">never published</Badge> : <Badge tone="good">version {tier.currentVersion}</Badge>) }),
-  column.display({ id: 'draft', header: 'Draft', cell: ({ row: { original: tier } }) => (tier.hasDraft ? <Badge tone="brand">unpublished changes</Badge> : 'none') }),
-  column.display({ id: 'tenants', header: 'Tenants', meta: { isNumeric: true }, cell: ({ row: { original: tier } }) => <Link to="/tenants" search={{ tier: tier.slug }}><Count units={tier.tenants} unit="tenants" /></Link> }),
-  column.display({ id: 'weight', header: 'Weight under overload', meta: { isNumeric: true }, cell: ({ row: { original: tier } }) => <Count units={tier.weight} unit="shares" /> }),
+  column.display({
+    id: 'name',
+    header: 'Tier',
+    cell: ({ row: { original: tier } }) => (
+      <Link to="/tiers/$slug" params={{ slug: tier.slug }} className={classes.name}>
+        {tier.name} <code>{tier.slug}</code>
+      </Link>
+    ),
+  }),
+  column.display({
+    id: 'version',
+    header: 'In force',
+    cell: ({ row: { original: tier } }) =>
+      tier.currentVersion === null ? <Badge tone="warn">never published</Badge> : <Badge tone="good">version {tier.currentVersion}</Badge>,
+  }),
+  column.display({
+    id: 'draft',
+    header: 'Draft',
+    cell: ({ row: { original: tier } }) => (tier.hasDraft ? <Badge tone="brand">unpublished changes</Badge> : 'none'),
+  }),
+  column.display({
+    id: 'tenants',
+    header: 'Tenants',
+    meta: { isNumeric: true },
+    cell: ({ row: { original: tier } }) => (
+      <Link to="/tenants" search={{ tier: tier.slug }}>
+        <Count units={tier.tenants} unit="tenants" />
+      </Link>
+    ),
+  }),
+  column.display({
+    id: 'weight',
+    header: 'Weight under overload',
+    meta: { isNumeric: true },
+    cell: ({ row: { original: tier } }) => <Count units={tier.weight} unit="shares" />,
+  }),
   column.display({ id: 'support', header: 'Support', cell: ({ row: { original: tier } }) => tier.support || '–' }),
   column.display({ id: 'updated', header: 'Changed', cell: ({ row: { original: tier } }) => <Time at={tier.updatedAt} as="relative" /> }),
 ];
@@ -29,9 +60,15 @@ export function TiersPage(): ReactNode {
     <Page title="Tiers" lead="What customers get by plan. A change is drafted, reviewed and published as a version that never changes again.">
       <Panel title="Tiers" isFlush>
         <Loaded query={tiers}>
-          {({ items }) => (items.length === 0
-            ? <Empty title="No tiers" icon={<IconStack2 size={30} stroke={1.4} aria-hidden />}>Create one through POST /v1/tiers.</Empty>
-            : <DataTable label="Tiers" columns={columns} rows={items} rowKey={(tier) => tier.slug} />)}
+          {({ items }) =>
+            items.length === 0 ? (
+              <Empty title="No tiers" icon={<IconStack2 size={30} stroke={1.4} aria-hidden />}>
+                Create one through POST /v1/tiers.
+              </Empty>
+            ) : (
+              <DataTable label="Tiers" columns={columns} rows={items} rowKey={(tier) => tier.slug} />
+            )
+          }
         </Loaded>
       </Panel>
     </Page>

@@ -10,33 +10,46 @@ export const usageKeys = {
 
 const LIVE_MS = 5000;
 
-export const usageListQuery = (period: string) => infiniteQueryOptions({
-  queryKey: usageKeys.list(period),
-  queryFn: ({ pageParam, signal }) => call('usageList', { query: { period, limit: 200, cursor: pageParam }, signal }),
-  initialPageParam: undefined as string | undefined,
-  getNextPageParam: (page) => page.nextCursor ?? undefined,
-  placeholderData: keepPreviousData,
-  refetchInterval: LIVE_MS,
-});
+export const usageListQuery = (period: string) =>
+  infiniteQueryOptions({
+    queryKey: usageKeys.list(period),
+    queryFn: ({ pageParam, signal }) => call('usageList', { query: { period, limit: 200, cursor: pageParam }, signal }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.nextCursor ?? undefined,
+    placeholderData: keepPreviousData,
+    refetchInterval: LIVE_MS,
+  });
 
-export const currentUsageQuery = (tenant: string) => queryOptions({
-  queryKey: usageKeys.current(tenant),
-  queryFn: ({ signal }) => call('usageList', { query: { period: 'current', tenant, limit: 50 }, signal }),
-  refetchInterval: LIVE_MS,
-});
+export const currentUsageQuery = (tenant: string) =>
+  queryOptions({
+    queryKey: usageKeys.current(tenant),
+    queryFn: ({ signal }) => call('usageList', { query: { period: 'current', tenant, limit: 50 }, signal }),
+    refetchInterval: LIVE_MS,
+  });
 
 /** Allowed and denied of the last hour, minute by minute. */
-export const recentTrafficQuery = (tenant: string) => queryOptions({
-  queryKey: usageKeys.series(tenant, 'hour'),
-  queryFn: ({ signal }) => {
-    const nowMs = Date.now();
-    return call('tenantSeriesGet', { params: { slug: tenant }, query: { from: new Date(nowMs - 3_600_000).toISOString(), to: new Date(nowMs).toISOString(), step: 60 }, signal });
-  },
-  refetchInterval: LIVE_MS,
-});
+export const recentTrafficQuery = (tenant: string) =>
+  queryOptions({
+    queryKey: usageKeys.series(tenant, 'hour'),
+    queryFn: ({ signal }) => {
+      const nowMs = Date.now();
+      return call('tenantSeriesGet', {
+        params: { slug: tenant },
+        query: { from: new Date(nowMs - 3_600_000).toISOString(), to: new Date(nowMs).toISOString(), step: 60 },
+        signal,
+      });
+    },
+    refetchInterval: LIVE_MS,
+  });
 
 /** Units of one billing period, hour by hour. */
-export const periodSeriesQuery = (tenant: string, start: string, end: string) => queryOptions({
-  queryKey: usageKeys.series(tenant, `${start}/${end}`),
-  queryFn: ({ signal }) => call('tenantSeriesGet', { params: { slug: tenant }, query: { from: start, to: new Date(Math.min(Date.now(), Date.parse(end))).toISOString(), step: 3600 }, signal }),
-});
+export const periodSeriesQuery = (tenant: string, start: string, end: string) =>
+  queryOptions({
+    queryKey: usageKeys.series(tenant, `${start}/${end}`),
+    queryFn: ({ signal }) =>
+      call('tenantSeriesGet', {
+        params: { slug: tenant },
+        query: { from: start, to: new Date(Math.min(Date.now(), Date.parse(end))).toISOString(), step: 3600 },
+        signal,
+      }),
+  });

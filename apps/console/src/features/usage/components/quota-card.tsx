@@ -16,9 +16,17 @@ export function QuotaCards({ tenant }: { readonly tenant: string }): ReactNode {
   const usage = useQuery(currentUsageQuery(tenant));
   return (
     <Loaded query={usage} heightPx={100}>
-      {({ items }) => (items.length === 0
-        ? <Empty title="Nothing used yet">The ledger opens with the first unit that a guard admits in this period.</Empty>
-        : <div className={classes.list}>{items.map((item) => <QuotaCard key={`${item.meter} ${item.period.id}`} item={item} />)}</div>)}
+      {({ items }) =>
+        items.length === 0 ? (
+          <Empty title="Nothing used yet">The ledger opens with the first unit that a guard admits in this period.</Empty>
+        ) : (
+          <div className={classes.list}>
+            {items.map((item) => (
+              <QuotaCard key={`${item.meter} ${item.period.id}`} item={item} />
+            ))}
+          </div>
+        )
+      }
     </Loaded>
   );
 }
@@ -29,12 +37,28 @@ function QuotaCard({ item }: { readonly item: UsageItem }): ReactNode {
   const spentAt = projectedEnd(item, nowMs);
   return (
     <div className={classes.card}>
-      <div className={classes.head}><strong>{item.meter}</strong><span><Count units={used} /> of <Count units={allowance} /> units</span></div>
+      <div className={classes.head}>
+        <strong>{item.meter}</strong>
+        <span>
+          <Count units={used} /> of <Count units={allowance} /> units
+        </span>
+      </div>
       <UsageBar used={used} allowance={allowance} label={`${item.meter}, this period`} />
       <p className={classes.note}>
-        Period <Time at={period.start} zone={period.timezone} as="day" /> to <Time at={lastInstant(period.end)} zone={period.timezone} as="day" />, {period.timezone}; ends <Time at={period.end} zone={period.timezone} as="relative" />.
-        {spentAt === null ? null : <> At this pace it is spent on <Time at={spentAt} zone={period.timezone} as="day" />.</>}
-        {item.overage === '0' ? null : <> {formatCount(item.overage)} units above it, {formatCount(item.billable)} billable.</>}
+        Period <Time at={period.start} zone={period.timezone} as="day" /> to <Time at={lastInstant(period.end)} zone={period.timezone} as="day" />,{' '}
+        {period.timezone}; ends <Time at={period.end} zone={period.timezone} as="relative" />.
+        {spentAt === null ? null : (
+          <>
+            {' '}
+            At this pace it is spent on <Time at={spentAt} zone={period.timezone} as="day" />.
+          </>
+        )}
+        {item.overage === '0' ? null : (
+          <>
+            {' '}
+            {formatCount(item.overage)} units above it, {formatCount(item.billable)} billable.
+          </>
+        )}
       </p>
     </div>
   );

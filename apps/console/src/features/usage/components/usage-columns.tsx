@@ -11,26 +11,77 @@ const column = columnsOf<UsageItem>();
 
 export const usageColumns = [
   column.display({
-    id: 'tenant', header: 'Tenant', meta: { sortKey: 'tenant' },
-    cell: ({ row: { original: item } }) => <Link to="." search={(before: object) => ({ ...before, tenant: item.tenant })} resetScroll={false} className={classes.tenant}>{item.tenant}</Link>,
+    id: 'tenant',
+    header: 'Tenant',
+    meta: { sortKey: 'tenant' },
+    cell: ({ row: { original: item } }) => (
+      <Link to="." search={(before: object) => ({ ...before, tenant: item.tenant })} resetScroll={false} className={classes.tenant}>
+        {item.tenant}
+      </Link>
+    ),
   }),
   column.display({ id: 'meter', header: 'Meter', cell: ({ row: { original: item } }) => item.meter }),
   column.display({
-    id: 'period', header: 'Period', meta: { sortKey: 'start' },
-    cell: ({ row: { original: { period } } }) => (
+    id: 'period',
+    header: 'Period',
+    meta: { sortKey: 'start' },
+    cell: ({
+      row: {
+        original: { period },
+      },
+    }) => (
       <span className={classes.period}>
-        <span><Time at={period.start} zone={period.timezone} as="day" /> – <Time at={lastInstant(period.end)} zone={period.timezone} as="day" /></span>
+        <span>
+          <Time at={period.start} zone={period.timezone} as="day" /> – <Time at={lastInstant(period.end)} zone={period.timezone} as="day" />
+        </span>
         <span className={classes.zone}>{period.timezone}</span>
       </span>
     ),
   }),
-  column.display({ id: 'used', header: 'Used, units', meta: { isNumeric: true, sortKey: 'used', firstSort: 'down' }, cell: ({ row: { original: item } }) => <strong><Count units={item.used} /></strong> }),
-  column.display({ id: 'allowance', header: 'Allowance', meta: { isNumeric: true }, cell: ({ row: { original: item } }) => <Count units={item.allowance} isShort /> }),
-  column.display({ id: 'share', header: 'Of allowance', meta: { width: '190px' }, cell: ({ row: { original: item } }) => <UsageBar used={item.used} allowance={item.allowance} label={`${item.tenant} ${item.meter}`} /> }),
-  column.display({ id: 'overage', header: 'Overage', meta: { isNumeric: true, sortKey: 'overage', firstSort: 'down' }, cell: ({ row: { original: item } }) => <Count units={item.overage} /> }),
-  column.display({ id: 'billable', header: 'Billable', meta: { isNumeric: true, sortKey: 'billable', firstSort: 'down' }, cell: ({ row: { original: item } }) => <Count units={item.billable} /> }),
-  column.display({ id: 'status', header: 'Status', cell: ({ row: { original: item } }) => (item.status === 'open' ? <Badge tone="brand">open</Badge> : <Badge>ended</Badge>) }),
-  column.display({ id: 'asOf', header: 'As of', cell: ({ row: { original: item } }) => <Time at={item.asOf} zone={item.period.timezone} as="relative" /> }),
+  column.display({
+    id: 'used',
+    header: 'Used, units',
+    meta: { isNumeric: true, sortKey: 'used', firstSort: 'down' },
+    cell: ({ row: { original: item } }) => (
+      <strong>
+        <Count units={item.used} />
+      </strong>
+    ),
+  }),
+  column.display({
+    id: 'allowance',
+    header: 'Allowance',
+    meta: { isNumeric: true },
+    cell: ({ row: { original: item } }) => <Count units={item.allowance} isShort />,
+  }),
+  column.display({
+    id: 'share',
+    header: 'Of allowance',
+    meta: { width: '190px' },
+    cell: ({ row: { original: item } }) => <UsageBar used={item.used} allowance={item.allowance} label={`${item.tenant} ${item.meter}`} />,
+  }),
+  column.display({
+    id: 'overage',
+    header: 'Overage',
+    meta: { isNumeric: true, sortKey: 'overage', firstSort: 'down' },
+    cell: ({ row: { original: item } }) => <Count units={item.overage} />,
+  }),
+  column.display({
+    id: 'billable',
+    header: 'Billable',
+    meta: { isNumeric: true, sortKey: 'billable', firstSort: 'down' },
+    cell: ({ row: { original: item } }) => <Count units={item.billable} />,
+  }),
+  column.display({
+    id: 'status',
+    header: 'Status',
+    cell: ({ row: { original: item } }) => (item.status === 'open' ? <Badge tone="brand">open</Badge> : <Badge>ended</Badge>),
+  }),
+  column.display({
+    id: 'asOf',
+    header: 'As of',
+    cell: ({ row: { original: item } }) => <Time at={item.asOf} zone={item.period.timezone} as="relative" />,
+  }),
 ];
 
 /** Largest or smallest first by an exact comparison; equal rows keep the server's order. */
@@ -42,10 +93,12 @@ export function sortUsage(items: readonly UsageItem[], sort: string): UsageItem[
 }
 
 type Comparison = (a: UsageItem, b: UsageItem) => number;
-const bySize = (of: (item: UsageItem) => string): Comparison => (a, b) => {
-  const difference = BigInt(of(a)) - BigInt(of(b));
-  return difference < 0n ? -1 : difference > 0n ? 1 : 0;
-};
+const bySize =
+  (of: (item: UsageItem) => string): Comparison =>
+  (a, b) => {
+    const difference = BigInt(of(a)) - BigInt(of(b));
+    return difference < 0n ? -1 : difference > 0n ? 1 : 0;
+  };
 const COMPARISONS: Readonly<Record<string, Comparison>> = {
   tenant: (a, b) => (a.tenant < b.tenant ? -1 : a.tenant > b.tenant ? 1 : 0),
   start: (a, b) => Date.parse(a.period.start) - Date.parse(b.period.start),

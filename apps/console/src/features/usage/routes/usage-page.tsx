@@ -27,27 +27,74 @@ export function UsagePage(): ReactNode {
   const loadMore = useCallback(() => {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
   }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
-  const change = (changed: { period?: string; tenant?: string; sort?: string }): void => void navigate({ to: '.', search: (before) => ({ ...before, ...changed }), replace: true });
+  const change = (changed: { period?: string; tenant?: string; sort?: string }): void =>
+    void navigate({ to: '.', search: (before) => ({ ...before, ...changed }), replace: true });
   return (
     <Page
-      title="Usage" lead="Units that guards admitted, as billing reads them: exact, at most 5 seconds old, each period in its tenant’s zone."
-      actions={(
+      title="Usage"
+      lead="Units that guards admitted, as billing reads them: exact, at most 5 seconds old, each period in its tenant’s zone."
+      actions={
         <>
-          <Select aria-label="Period" w={200} allowDeselect={false} data={recentMonths(Date.now())} value={period} onChange={(value) => change({ period: value === 'current' || value === null ? undefined : value })} />
-          <Button component="a" href={urlOf('usageExport', { query: { period, format: 'csv' } })} download={`usage-${period}.csv`} variant="default" leftSection={<IconDownload size={16} />}>CSV export</Button>
+          <Select
+            aria-label="Period"
+            w={200}
+            allowDeselect={false}
+            data={recentMonths(Date.now())}
+            value={period}
+            onChange={(value) => change({ period: value === 'current' || value === null ? undefined : value })}
+          />
+          <Button
+            component="a"
+            href={urlOf('usageExport', { query: { period, format: 'csv' } })}
+            download={`usage-${period}.csv`}
+            variant="default"
+            leftSection={<IconDownload size={16} />}
+          >
+            CSV export
+          </Button>
         </>
-      )}
+      }
     >
       {tenant === undefined ? null : <TenantUsage tenant={tenant} onClose={() => change({ tenant: undefined })} />}
       <section className={layout.panel} aria-label="Usage" aria-busy={list.isFetching}>
         <Loaded query={list} heightPx={420}>
-          {() => (rows.length === 0 ? (
-            <Empty title="No usage in this period" icon={<IconReceipt size={32} stroke={1.4} aria-hidden />} next={period === 'current' ? undefined : <Button variant="default" onClick={() => change({ period: undefined })}>Show the running periods</Button>}>
-              Nothing was admitted in a period that starts in this month. A row appears with a tenant’s first unit.
-            </Empty>
-          ) : <DataTable label="Usage" columns={usageColumns} rows={rows} rowKey={(item) => `${item.tenant} ${item.meter} ${item.period.id}`} sort={sort} onSort={(value) => change({ sort: value })} onEnd={loadMore} />)}
+          {() =>
+            rows.length === 0 ? (
+              <Empty
+                title="No usage in this period"
+                icon={<IconReceipt size={32} stroke={1.4} aria-hidden />}
+                next={
+                  period === 'current' ? undefined : (
+                    <Button variant="default" onClick={() => change({ period: undefined })}>
+                      Show the running periods
+                    </Button>
+                  )
+                }
+              >
+                Nothing was admitted in a period that starts in this month. A row appears with a tenant’s first unit.
+              </Empty>
+            ) : (
+              <DataTable
+                label="Usage"
+                columns={usageColumns}
+                rows={rows}
+                rowKey={(item) => `${item.tenant} ${item.meter} ${item.period.id}`}
+                sort={sort}
+                onSort={(value) => change({ sort: value })}
+                onEnd={loadMore}
+              />
+            )
+          }
         </Loaded>
-        {rows.length > 0 ? <div className={classes.foot}><span>{formatCount(rows.length)} shown{hasNextPage ? ', sorted among those; more as you scroll' : ''}</span><span className={layout.spring} /><StaleMark error={list.error} updatedAtMs={list.dataUpdatedAt} /></div> : null}
+        {rows.length > 0 ? (
+          <div className={classes.foot}>
+            <span>
+              {formatCount(rows.length)} shown{hasNextPage ? ', sorted among those; more as you scroll' : ''}
+            </span>
+            <span className={layout.spring} />
+            <StaleMark error={list.error} updatedAtMs={list.dataUpdatedAt} />
+          </div>
+        ) : null}
       </section>
     </Page>
   );
@@ -58,10 +105,29 @@ function TenantUsage({ tenant, onClose }: { readonly tenant: string; readonly on
   return (
     <Panel
       title={`${tenant}, this period`}
-      actions={<><Link to="/tenants/$slug" params={{ slug: tenant }}>Open tenant</Link><Button size="compact-sm" variant="subtle" color="gray" aria-label="Close the chart" onClick={onClose}><IconX size={16} /></Button></>}
+      actions={
+        <>
+          <Link to="/tenants/$slug" params={{ slug: tenant }}>
+            Open tenant
+          </Link>
+          <Button size="compact-sm" variant="subtle" color="gray" aria-label="Close the chart" onClick={onClose}>
+            <IconX size={16} />
+          </Button>
+        </>
+      }
     >
       <Loaded query={usage} heightPx={220}>
-        {({ items }) => (items.length === 0 ? <Empty title="Nothing used yet">This tenant’s running period has no units.</Empty> : <div className={layout.stack}>{items.map((item) => <PeriodChart key={item.meter} item={item} />)}</div>)}
+        {({ items }) =>
+          items.length === 0 ? (
+            <Empty title="Nothing used yet">This tenant’s running period has no units.</Empty>
+          ) : (
+            <div className={layout.stack}>
+              {items.map((item) => (
+                <PeriodChart key={item.meter} item={item} />
+              ))}
+            </div>
+          )
+        }
       </Loaded>
     </Panel>
   );

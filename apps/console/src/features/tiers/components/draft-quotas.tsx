@@ -1,0 +1,87 @@
+import type { ReactNode } from 'react';
+import { ActionIcon, Button, NativeSelect, TextInput } from '@mantine/core';
+import { overage } from '@quotaplane/contracts';
+import { IconPlus, IconTrash } from '@tabler/icons-react';
+import { useFieldArray } from 'react-hook-form';
+import type { DraftForm } from './draft-form';
+import { EMPTY_QUOTA } from './draft-values';
+import classes from './tiers.module.css';
+
+/** One row a meter; the slower lane only where the quota throttles. */
+export function QuotaRows({ form }: { readonly form: DraftForm }): ReactNode {
+  const { fields, append, remove } = useFieldArray({ control: form.control, name: 'quotas' });
+  const errors = form.formState.errors.quotas;
+  const quotas = form.watch('quotas');
+  return (
+    <div>
+      <h3 className={classes.legend}>Monthly quotas</h3>
+      <div className={classes.scroll}>
+        <table className={classes.editor} aria-label="Quotas of the draft">
+          <thead>
+            <tr>
+              {['Meter', 'Allowance, units', 'Past it', 'Then, units', 'Per', ''].map((title) => (
+                <th key={title} scope="col">
+                  {title}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {fields.map((field, index) => {
+              const isThrottled = quotas[index]?.overage === 'throttle';
+              return (
+                <tr key={field.id}>
+                  <td>
+                    <TextInput
+                      aria-label={`Quota ${index + 1}: meter`}
+                      error={errors?.[index]?.meter?.message}
+                      {...form.register(`quotas.${index}.meter`)}
+                    />
+                  </td>
+                  <td>
+                    <TextInput
+                      aria-label={`Quota ${index + 1}: allowance`}
+                      error={errors?.[index]?.allowance?.message}
+                      {...form.register(`quotas.${index}.allowance`)}
+                    />
+                  </td>
+                  <td>
+                    <NativeSelect
+                      aria-label={`Quota ${index + 1}: past it`}
+                      data={[...overage.options]}
+                      {...form.register(`quotas.${index}.overage`)}
+                    />
+                  </td>
+                  <td>
+                    <TextInput
+                      aria-label={`Quota ${index + 1}: slower limit`}
+                      disabled={!isThrottled}
+                      error={errors?.[index]?.throttleLimit?.message}
+                      {...form.register(`quotas.${index}.throttleLimit`)}
+                    />
+                  </td>
+                  <td>
+                    <TextInput
+                      aria-label={`Quota ${index + 1}: slower window`}
+                      disabled={!isThrottled}
+                      error={errors?.[index]?.throttleWindow?.message}
+                      {...form.register(`quotas.${index}.throttleWindow`)}
+                    />
+                  </td>
+                  <td style={{ minWidth: 34 }}>
+                    <ActionIcon variant="subtle" color="gray" size="lg" aria-label={`Remove quota ${index + 1}`} onClick={() => remove(index)}>
+                      <IconTrash size={16} />
+                    </ActionIcon>
+                  </td>
+                </tr>
+              );
+            })}
+          </tbody>
+        </table>
+      </div>
+      <Button size="compact-sm" variant="subtle" leftSection={<IconPlus size={14} />} onClick={() => append(EMPTY_QUOTA)}>
+        Add a quota
+      </Button>
+    </div>
+  );
+}
