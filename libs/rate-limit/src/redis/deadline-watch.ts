@@ -36,12 +36,12 @@ export class DeadlineWatch {
   private arm(deadlineAtMs: number): void {
     clearTimeout(this.timer);
     this.dueAtMs = deadlineAtMs;
-    this.timer = setTimeout(this.yieldOnce, Math.max(1, Math.ceil(deadlineAtMs - performance.now())));
+    this.timer = setTimeout(this.pollTwice, Math.max(1, Math.ceil(deadlineAtMs - performance.now())));
   }
 
-  /** After a stall the reply often lies in the socket already: one poll of the event loop runs before anything is given up. */
-  private readonly yieldOnce = (): void => {
-    setImmediate(this.giveUp);
+  /** After a stall the reply often lies in the socket already, or the call went out in this very turn: two polls run before anything is given up. */
+  private readonly pollTwice = (): void => {
+    setImmediate(() => setImmediate(this.giveUp));
   };
 
   private readonly giveUp = (): void => {

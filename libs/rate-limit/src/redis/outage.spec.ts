@@ -74,16 +74,36 @@ describe('deadline', () => {
 
   // Mutation: count the time since the call was sent instead of the idle time in it.
   it('P01 does not count this process\'s own business as store wait: a crowd in a busy loop gets the store\'s answers', async () => {
-    await ask('crowd', inGoodTime());
+    // Without the proxy: it lives in this process and would be as busy.
+    const nearby = new RedisLimitStore({ redis: direct });
+    const check = checkOf([bucket('crowd')]);
+    await nearby.judgeAndSpend(check, inGoodTime());
     await new Promise(setImmediate);
     const verdicts: Promise<Verdict>[] = [];
     for (let at = 0; at < 300; at += 1) {
-      verdicts.push(ask('crowd'));
+      verdicts.push(nearby.judgeAndSpend(check, performance.now() + BUDGET_MS));
       stall(0.5);
     }
     const statuses = (await Promise.all(verdicts)).map((verdict) => verdict.status);
     expect(statuses.filter((status) => status === 'allowed').length).toBeGreaterThanOrEqual(99);
     expect(statuses).not.toContain('unavailable');
+  });
+
+  // Mutation: wait for idle time alone.
+  it('P07 gives up within 50 ms and two turns while the loop has no idle time at all', async () => {
+    await ask('x', inGoodTime());
+    server.pause();
+    let isBusy = true;
+    const work = (): void => {
+      stall(5);
+      if (isBusy) setImmediate(work);
+    };
+    work();
+    const startedAtMs = performance.now();
+    expect(await ask('x')).toMatchObject({ status: 'unavailable', cause: 'deadline' });
+    isBusy = false;
+    // 50 ms, two turns of 5 ms and the turn under way; doubled for a machine that is busy elsewhere.
+    expect(performance.now() - startedAtMs).toBeLessThan(2 * (50 + 3 * 5));
   });
 
   it('keeps a later deadline apart from an earlier one of the same batch', async () => {

@@ -42,8 +42,11 @@ const MAX_IN_FLIGHT = 2;
 const LATE_REFUND_MS = 1_000;
 /** Store wait that a call gets at least: one that was sent late, behind a crowd of this process, is not given up unheard. */
 const MIN_STORE_WAIT_MS = 20;
-/** How far past its deadline a caller may be kept by this process's own business; then its own answer is the lesser evil. */
-const MAX_LATENESS_MS = 1_000;
+/**
+ * How far past its deadline a caller may be kept by this process's own business (P07: 50 ms in all). Past it two polls of the loop are enough
+ * for a healthy store: its reply to a call lies in the socket by then.
+ */
+const MAX_LATENESS_MS = 25;
 /** A call this long past its deadline has lost its connection, whatever the socket says (half-open). */
 const STUCK_MS = 1_000;
 
@@ -179,13 +182,16 @@ export class RedisLimitStore implements LimitStore {
     return Math.min(nextAtMs, this.expireUnsent(at));
   }
 
-  /** What was never sent is not sent any more once the calls before it are overdue; what was sent stays, for its late answer may have to be refunded. */
-  private expireUnsent({ nowMs }: LoopInstant): number {
+  /**
+   * What was never sent is not sent any more once the calls before it are late; a store that answers in time takes it within a turn or two.
+   * What was sent stays, for its late answer may have to be refunded.
+   */
+  private expireUnsent(at: LoopInstant): number {
     let nextAtMs = Infinity;
-    const isStoreLate = [...this.inFlight].some((call) => call.missedAtMs !== undefined);
+    const untilLateMs = Math.min(...[...this.inFlight].map((call) => untilLate(call, at)));
     this.waiting = this.waiting.filter((waiter) => {
-      const dueAtMs = isStoreLate ? waiter.deadlineAtMs : waiter.deadlineAtMs + MAX_LATENESS_MS;
-      if (dueAtMs <= nowMs) giveUp(waiter);
+      const dueAtMs = Math.max(waiter.deadlineAtMs, at.nowMs + untilLateMs);
+      if (dueAtMs <= at.nowMs) giveUp(waiter);
       else nextAtMs = Math.min(nextAtMs, dueAtMs);
       return !waiter.isAnswered;
     });
@@ -207,5 +213,13 @@ const giveUp = (waiter: Waiter): void => answer(waiter, unavailable('deadline', 
 
 const storeWaitLeftMs = ({ deadlineAtMs }: Waiter, sentAt: LoopInstant, at: LoopInstant): number => {
   const allowedMs = Math.max(MIN_STORE_WAIT_MS, deadlineAtMs - sentAt.nowMs);
-  return Math.min(allowedMs - (at.idleMs - sentAt.idleMs), deadlineAtMs + MAX_LATENESS_MS - at.nowMs);
+  const lastAtMs = Math.max(deadlineAtMs + MAX_LATENESS_MS, sentAt.nowMs + MIN_STORE_WAIT_MS);
+  return Math.min(allowedMs - (at.idleMs - sentAt.idleMs), lastAtMs - at.nowMs);
+};
+
+/** ms until the store counts as late with a call, whoever waits for it; 0 once it is. */
+const untilLate = (call: Call, at: LoopInstant): number => {
+  if (call.missedAtMs !== undefined) return 0;
+  const waitedMs = Math.max(at.idleMs - call.sentAt.idleMs, at.nowMs - call.sentAt.nowMs - MAX_LATENESS_MS);
+  return Math.max(0, MIN_STORE_WAIT_MS - waitedMs);
 };
