@@ -21,8 +21,13 @@ export const windowMs = z
 /** Caller-chosen name of a resource: `[a-z0-9-]{1,63}`. */
 export const slug = z.string().regex(/^[a-z0-9-]{1,63}$/, 'must match [a-z0-9-]{1,63}');
 
-/** RFC 3339 instant; answers are always in UTC. */
-export const instant = z.iso.datetime({ offset: true });
+/** 9999-12-31T23:59:59.999Z: a later instant has no RFC 3339 form. */
+const LATEST_INSTANT_MS = 253_402_300_799_999;
+
+/** RFC 3339 instant of the years 1970 to 9999 in UTC, which every store and clock here can keep; answers are always in UTC. */
+export const instant = z.iso
+  .datetime({ offset: true })
+  .refine((text) => Date.parse(text) >= 0 && Date.parse(text) <= LATEST_INSTANT_MS, 'must be in the years 1970 to 9999, in UTC');
 
 /** A whole number of any size as text, so that no JSON reader rounds it. Ledger totals use it. */
 export const decimalString = z.string().regex(/^-?\d+$/);
