@@ -21,6 +21,8 @@ const UUID = '7d444840-9dc0-41d2-a86e-3c1f5a1d5f3a';
 const TAGS = ['tiers', 'endpoint classes', 'settings', 'access', 'audit'];
 const all = Object.entries(routes as Readonly<Record<string, RouteContract>>).filter(([, { tag }]) => TAGS.includes(tag));
 const pathOf = (contract: RouteContract): string => contract.path.replace('{slug}', 'some-tier').replace('{id}', UUID);
+/** Lists that take a cursor before they look for anything named in their path. */
+const lists = all.filter(([, { query }]) => query !== undefined && 'cursor' in query.shape);
 const withBody = all.filter(([, { body }]) => body !== undefined);
 
 /** Values of every type, and the edges of numbers and text. */
@@ -105,5 +107,19 @@ describe('bad paths and queries', () => {
         expect((await api.call('GET', `${pathOf(contract)}?${name}=${value}`)).status).toBeLessThan(500);
       }
     }
+  });
+
+  // Mutation: read a cursor without unstorableText, or let `instant` take any year, and Postgres refuses what passed.
+  it.each(lists)('%s answers a cursor it did not give out by its pointer, whatever is in it', async (_, contract) => {
+    for (const key of [['a\u0000b'], ['\ud800'], [2 ** 31], [0], ['0000-01-01T00:00:00Z', UUID], ['9999-12-31T23:59:59-23:59', UUID], ['a\u0000', '2026', 'm'], null]) {
+      const cursor = Buffer.from(JSON.stringify(key)).toString('base64url');
+      const answer = await api.call('GET', `${pathOf(contract)}?cursor=${cursor}`);
+      expect({ key, status: answer.status, pointers: answer.body.errors?.map(({ pointer }) => pointer) }).toEqual({ key, status: 422, pointers: ['/query/cursor'] });
+    }
+  });
+
+  it.each(['0000-01-01T00:00:00Z', '1969-12-31T23:59:59.999Z', '9999-12-31T23:59:59-23:59'])('refuses %s, which no store here can keep', async (instant) => {
+    expectPointers(await api.call('GET', `/v1/audit?from=${encodeURIComponent(instant)}`));
+    expectPointers(await api.call('POST', '/v1/tokens', { body: { name: 'late', scopes: ['usage:read'], binding: { kind: 'platform' }, expiresAt: instant } }));
   });
 });

@@ -17,7 +17,8 @@ type Draft = RouteOutput<typeof routes.tierDraftGet>;
 type DraftChanged = RouteOutput<typeof routes.tierDraftPut>;
 type Versions = RouteOutput<typeof routes.tierVersionsList>;
 
-const numberCursor = z.tuple([z.int().min(1)]);
+/** A version's number is a Postgres integer. */
+const numberCursor = z.tuple([z.int32().min(1)]);
 
 /** What a tier allows: one editable draft, and published versions that never change. */
 @Injectable()
