@@ -7,6 +7,8 @@ import { InvalidRequestException } from './problem.filter';
 const DEMO_PASSWORD = 'echo-demo';
 /** Longest time that a stream may be held, in ms. */
 const STREAM_MAX_MS = 60_000;
+/** Levels of a body that is echoed. */
+const DEPTH_MAX = 32;
 
 const bodyMember = (body: unknown, name: string): unknown => (typeof body === 'object' && body !== null ? (body as Record<string, unknown>)[name] : undefined);
 
@@ -34,6 +36,8 @@ export class EchoController {
   @Post('echo')
   @HttpCode(200)
   write(@Req() request: GuardedRequest, @Body() body: unknown): object {
+    // Parsed without recursion, but written back with it.
+    if (isDeeperThan(body, DEPTH_MAX)) throw new InvalidRequestException([{ pointer: '', detail: `must not be nested deeper than ${DEPTH_MAX} levels` }]);
     return { method: request.method, url: request.url, body };
   }
 
@@ -85,6 +89,11 @@ export class EchoController {
   other(): never {
     throw new NotFoundException('no such route');
   }
+}
+
+function isDeeperThan(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((member) => isDeeperThan(member, levels - 1));
 }
 
 async function* held(holdMs: number): AsyncGenerator<string> {

@@ -1,3 +1,4 @@
+import { connect } from 'node:net';
 import { startRedis, type TestRedis } from '@quotaplane/testing';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -79,6 +80,32 @@ describe('echo', () => {
     expect(answer.status).toBe(413);
     expect(answer.headers.get('content-type')).toMatch(/^application\/problem\+json/);
     expect(await answer.json()).toMatchObject({ code: 'body_too_large' });
+  });
+
+  // Mutation: let write() return whatever was parsed, and serialising it exhausts the stack: 500.
+  it('refuses a body nested too deeply to be written back', async () => {
+    const send = (depth: number): Promise<Response> =>
+      call('/echo', { method: 'POST', headers: { 'content-type': 'application/json' }, body: '['.repeat(depth) + ']'.repeat(depth) });
+    expect((await send(100_000)).status).toBe(422);
+    expect((await send(33)).status).toBe(422);
+    expect((await send(32)).status).toBe(200);
+  });
+
+  // Mutation: drop unroutedProblems and these come in the framework's own form.
+  it.each([
+    ['GET /%zz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n', 400],
+    ['GARBAGE\r\n\r\n', 400],
+    [`GET /echo HTTP/1.1\r\nHost: a\r\nX-Big: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
+  ])('answers what reaches no route as a problem: %#', async (message, status) => {
+    const socket = connect(echo.port, '127.0.0.1', () => socket.write(message));
+    // Headers that are cut off end in a reset behind the answer.
+    socket.on('error', () => undefined);
+    let answer = '';
+    socket.on('data', (bytes) => (answer += bytes.toString()));
+    await new Promise((resolve) => socket.once('close', resolve));
+    expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
+    expect(answer).toContain('application/problem+json');
+    expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toMatchObject({ status, code: 'malformed' });
   });
 
   it('leaves health and metrics unguarded', async () => {

@@ -9,7 +9,10 @@ export class InvalidRequestException extends HttpException {
   }
 }
 
-const CODES: Readonly<Record<number, string>> = { 400: 'malformed', 401: 'unauthenticated', 404: 'not_found', 413: 'body_too_large', 415: 'unsupported_media_type', 422: 'invalid' };
+const CODES: Readonly<Record<number, string>> = {
+  400: 'malformed', 401: 'unauthenticated', 404: 'not_found', 408: 'malformed', 413: 'body_too_large',
+  415: 'unsupported_media_type', 422: 'invalid', 431: 'malformed',
+};
 
 interface Reply {
   status(code: number): Reply;
@@ -31,13 +34,13 @@ export class ProblemFilter implements ExceptionFilter {
 }
 
 /** Fastify's own errors, such as a body over the cap, carry `statusCode`. */
-function statusOf(error: unknown): number {
+export function statusOf(error: unknown): number {
   if (error instanceof HttpException) return error.getStatus();
   const status = typeof error === 'object' && error !== null && 'statusCode' in error ? error.statusCode : 500;
   return typeof status === 'number' && status >= 400 && status < 600 ? status : 500;
 }
 
-function bodyOf(error: unknown, status: number): object {
+export function bodyOf(error: unknown, status: number): object {
   if (error instanceof QuotaProblemException) return error.problem;
   const title = STATUS_CODES[status] ?? 'Error';
   const detail = error instanceof HttpException ? error.message : title;

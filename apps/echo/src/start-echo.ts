@@ -6,6 +6,7 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import { EchoModule } from './echo.module';
 import { Readiness } from './operations.controller';
 import type { EchoSettings } from './settings';
+import { unroutedProblems } from './unrouted-problems';
 
 /** Longest body in bytes; a longer one is answered with 413. */
 const BODY_MAX_BYTES = 256 * 1024;
@@ -25,7 +26,7 @@ export interface RunningEcho {
 
 /** Starts the service; one JSON line per log entry. Rejects with the server's error when the port is taken. */
 export async function startEcho(settings: EchoSettings, logger: LoggerService | false = new ConsoleLogger({ json: true })): Promise<RunningEcho> {
-  const adapter = new FastifyAdapter({ bodyLimit: BODY_MAX_BYTES, forceCloseConnections: 'idle' });
+  const adapter = new FastifyAdapter({ bodyLimit: BODY_MAX_BYTES, forceCloseConnections: 'idle', ...unroutedProblems });
   const app = await NestFactory.create<NestFastifyApplication>(EchoModule.of(settings), adapter, { logger, abortOnError: false });
   try {
     await app.listen(settings.port, '0.0.0.0');
