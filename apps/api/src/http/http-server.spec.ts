@@ -1,3 +1,4 @@
+import { connect, type AddressInfo } from 'node:net';
 import { ERROR_CODES, openApiDocument } from '@quotaplane/contracts';
 import { startPostgres, startRedis, type TestPostgres, type TestRedis } from '@quotaplane/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -38,6 +39,22 @@ describe('refusals before a handler', () => {
 
   it('answers a wrong method as a problem', async () => {
     expect(await api.call('PUT', '/v1/tiers', { body: {} })).toMatchObject({ status: 404, body: { code: 'not_found' } });
+  });
+
+  // Mutation: drop clientErrorHandler and these come in the framework's own form.
+  it.each(['GARBAGE\r\n\r\n', `GET /v1/tiers HTTP/1.1\r\nHost: a\r\nX-Big: ${'x'.repeat(20_000)}\r\n\r\n`])('answers what is no request as a problem: %#', async (message) => {
+    const server = api.app.getHttpServer();
+    if (!server.listening) await api.app.listen(0, '127.0.0.1');
+    const { port } = server.address() as AddressInfo;
+    const socket = connect(port, '127.0.0.1', () => socket.write(message));
+    // Headers that are cut off end in a reset behind the answer.
+    socket.on('error', () => undefined);
+    let answer = '';
+    socket.on('data', (bytes) => (answer += bytes.toString()));
+    await new Promise((resolve) => socket.once('close', resolve));
+    expect(answer).toMatch(/^HTTP\/1.1 400 /);
+    expect(answer).toContain('application/problem+json');
+    expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toMatchObject({ status: 400, code: 'malformed' });
   });
 
   it('keeps the caller\'s own request id when it is a plain one', async () => {

@@ -6,6 +6,7 @@ import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fa
 import { REQUEST_ID_HEADER } from '@quotaplane/contracts';
 import type { FastifyInstance, FastifyServerOptions } from 'fastify';
 import type { AppConfig } from '../config/app-config';
+import { answerClientError } from './client-error';
 import { serveConsole } from './console-files';
 import { measureRequests } from './http-metrics';
 import { sendProblem } from './problem.filter';
@@ -54,6 +55,7 @@ function serverOptions(config: AppConfig): FastifyServerOptions {
       return typeof own === 'string' && /^[\w.:-]{1,128}$/.test(own) ? own : randomUUID();
     },
     routerOptions: { maxParamLength: 1_000 },
+    clientErrorHandler: answerClientError,
     // The router refuses a malformed URL before any hook has run.
     frameworkErrors: (error, request, reply) => sendProblem(reply.header(REQUEST_ID_HEADER, request.id), error, request.id, logger),
   };
