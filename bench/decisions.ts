@@ -2,14 +2,13 @@
  * Decisions a second of the Redis store against the least that a script call can cost: EVALSHA of an empty script, one call a decision.
  * Slices are interleaved and compared within a round, so that other work on the machine hits all alike; figures are medians.
  *
- *   npx rolldown bench/decisions.ts --platform node --file /tmp/decisions.mjs && node /tmp/decisions.mjs
+ *   npx rolldown bench/decisions.ts --platform node --file /tmp/decisions.mjs && node -e "import('/tmp/decisions.mjs')"
+ *
+ * Imported, not run: scripts that the bundle carries along ask whether they are the program.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { redisKeys } from '@quotaplane/contracts';
 import { connectLimitRedis, counterKey, quotaKeys, RedisLimitStore, type Charge, type Check } from '@quotaplane/rate-limit';
-import { startRedisServer } from '../tools/stores/index.mjs';
+import { startRedis } from '@quotaplane/testing';
 
 const KEYS = 10_000;
 const WARM_UP_MS = 2_500;
@@ -17,8 +16,7 @@ const SLICE_MS = Number(process.env.SLICE_MS ?? 600);
 const ROUNDS = Number(process.env.ROUNDS ?? 7);
 const BUDGET_MS = 1_000;
 
-const dataDir = mkdtempSync(join(tmpdir(), 'quotaplane-bench-'));
-const server = await startRedisServer({ dataDir });
+const server = await startRedis();
 const redis = connectLimitRedis(server.url);
 await new Promise((resolve) => redis.once('ready', resolve));
 await redis.set(redisKeys.head('t'), '7.1');
@@ -92,6 +90,4 @@ for (const callers of [1, 64, 256]) {
 
 await store.close();
 redis.disconnect();
-server.kill('SIGKILL');
-await server.exited;
-rmSync(dataDir, { recursive: true, force: true });
+await server.stop();
