@@ -58,6 +58,14 @@ describe('Journal', () => {
     expect(batch).toMatchObject({ incarnation: 'n1', service: 'echo', atMs: 1_000, rows: [{ ...cell, admitted: 3n, refunded: 0n, degraded: 0n }] });
   });
 
+  // Mutation: add without the cap, and the text of the count is one that no ledger takes.
+  it('stays at 2^53-1 where a count would pass it', async () => {
+    const journal = journalOf('n1');
+    for (let call = 0; call < 3; call += 1) journal.admit(cell, Number.MAX_SAFE_INTEGER);
+    await journal.flush();
+    expect((await readJournals(redis))[0]?.rows).toMatchObject([{ admitted: 9007199254740991n }]);
+  });
+
   it('survives any mix of flushes, folds, lost acknowledgements and lost stores: the ledger ends at what was admitted', async () => {
     let run = 0;
     const step = fc.constantFrom('admit', 'flush', 'fold', 'fold-without-ack', 'lose-store');
@@ -116,5 +124,26 @@ describe('foldRows', () => {
     const { rows, refused } = foldRows('n', new Map([['acme|requests|2026-11-01|1|default|1|admitted', '7'], ['#seq', '1'], ['a|b', '2'], ['acme|requests|2026-11-01|1|default|1|refunded', '-1']]));
     expect(rows).toMatchObject([{ admitted: 7n, refunded: 0n }]);
     expect(refused).toBe(3);
+  });
+});
+
+describe('readJournals', () => {
+  // Mutation: take any digits as a count, or let JSON.parse throw: one bad journal keeps all others from the ledger.
+  it('leaves out and reports what no ledger can take, and reads the other journals', async () => {
+    const field = (part: string): string => `acme|requests|2026-11-01|${part}|default|1|admitted`;
+    const ofNode = { '#seq': '1', '#at': '1000', '#service': 'echo' };
+    await redis.hset('qp:journal:a-json', { ...ofNode, '#dirty': 'no list' });
+    await redis.hset('qp:journal:b-seq', { ...ofNode, '#seq': 'x', '#dirty': '[]' });
+    await redis.set('qp:journal:c-type', 'text');
+    await redis.hset('qp:journal:d-count', { ...ofNode, '#dirty': JSON.stringify([field('1'), field('99999999999')]), [field('1')]: '99999999999999999999', [field('99999999999')]: '1' });
+    const journal = journalOf('e-good');
+    journal.admit(cell, 3);
+    await journal.flush();
+    await redis.sadd('qp:journals', 'a-json', 'b-seq', 'c-type', 'd-count');
+    const reports: string[] = [];
+    const batches = await readJournals(redis, (problem) => reports.push(problem));
+    expect(batches.map(({ incarnation, rows }) => [incarnation, rows.length])).toEqual([['d-count', 0], ['e-good', 1]]);
+    expect(reports).toHaveLength(4);
+    expect(reports.at(-1)).toContain('2 counts of d-count');
   });
 });

@@ -1,4 +1,4 @@
-import { JOURNAL_TTL_MS, redisKeys } from '@quotaplane/contracts';
+import { JOURNAL_TTL_MS, MAX_EXACT, redisKeys } from '@quotaplane/contracts';
 import type { Redis } from 'ioredis';
 import { FlushLoop, type FlushOptions } from './flush-loop';
 import { journalField, type JournalCell, type JournalCount } from './journal-field';
@@ -82,7 +82,8 @@ export class Journal {
   private add(cell: JournalCell, count: JournalCount, units: number): void {
     if (units === 0) return;
     const entry = this.entryOf(cell, count);
-    entry.value += units;
+    // Past 2^53-1 a count is no longer exact, and the ledger refuses it.
+    entry.value = Math.min(entry.value + units, MAX_EXACT);
     entry.flushedSeq = WAITING;
     this.dirty.add(entry);
   }

@@ -1,4 +1,4 @@
-import { MINUTE_STATS_TTL_MS, redisKeys } from '@quotaplane/contracts';
+import { MAX_EXACT, MINUTE_STATS_TTL_MS, redisKeys } from '@quotaplane/contracts';
 import type { Redis } from 'ioredis';
 import { FlushLoop } from './flush-loop';
 import { minuteOf, type MinuteLogOptions } from './offender-log';
@@ -70,7 +70,8 @@ export const readTrafficMinute = async (redis: Redis, minuteEpoch: number): Prom
   for (const [field, text] of Object.entries(await redis.hgetall(redisKeys.traffic(minuteEpoch)))) {
     const [tenant = '', kind, limit] = field.split('|');
     const row = byTenant.get(tenant) ?? { tenant, allowed: 0, units: 0, denied: 0, deniedByLimit: {} };
-    const count = Number(text);
+    // Statistics: what is no exact number is drawn at the end of the scale, or not at all.
+    const count = Math.min(Number(text) || 0, MAX_EXACT);
     if (kind === 'allowed') row.allowed += count;
     if (kind === 'units') row.units += count;
     if (kind === 'denied') {

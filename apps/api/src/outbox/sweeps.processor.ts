@@ -1,5 +1,5 @@
 import { Processor, WorkerHost } from '@nestjs/bullmq';
-import { Inject } from '@nestjs/common';
+import { Inject, Logger } from '@nestjs/common';
 import { forgetDeadNodes } from '@quotaplane/policy';
 import type { Job } from 'bullmq';
 import type { Redis } from 'ioredis';
@@ -7,13 +7,16 @@ import { REDIS } from '../database/redis';
 import { TrafficFold } from '../usage/traffic-fold';
 import { UsageFold } from '../usage/usage-fold';
 import { ChangeRelay } from './change-relay';
+import { RepeatedMessage } from './polling-loop';
 import { SWEEPS, SWEEPS_QUEUE, type Sweep } from './queue-names';
 import { TimelineSweep } from './timeline-sweep';
 
 /** Work that comes round by itself; each is harmless to repeat, so a lost lock or a killed worker costs nothing. */
 @Processor(SWEEPS_QUEUE, { concurrency: Object.keys(SWEEPS).length })
 export class SweepsProcessor extends WorkerHost {
+  private readonly logger = new Logger(SweepsProcessor.name);
   private readonly work: Readonly<Record<Sweep, () => Promise<unknown>>>;
+  private readonly complaints = new Map((Object.keys(SWEEPS) as Sweep[]).map((name) => [name, new RepeatedMessage((message) => this.logger.error(message))]));
 
   constructor(
     @Inject(ChangeRelay) relay: ChangeRelay,
@@ -34,6 +37,14 @@ export class SweepsProcessor extends WorkerHost {
 
   override async process(job: Job): Promise<void> {
     const sweep = (Object.keys(SWEEPS) as Sweep[]).find((name) => name === job.name);
-    if (sweep) await this.work[sweep]();
+    if (!sweep) return;
+    try {
+      await this.work[sweep]();
+      this.complaints.get(sweep)?.forget();
+    } catch (error) {
+      // BullMQ keeps failed jobs to itself, and a sweep that always fails must not be silent.
+      this.complaints.get(sweep)?.say(`The sweep of ${sweep} failed and is tried again: ${error instanceof Error ? error.message : String(error)}`);
+      throw error;
+    }
   }
 }

@@ -71,6 +71,21 @@ it('adds up incarnations, classes and generations, and settles degraded units by
   expect(await itemOf('hobby')).toMatchObject({ used: '117', allowance: '100', overage: '17', billable: '17', status: 'open', period: { id: periodId, timezone: 'UTC' } });
 });
 
+// Mutation: fold whatever digits a journal holds, and Postgres refuses the whole fold: no tenant is billed any more.
+it('goes on for all others where one journal holds what Postgres cannot keep', async () => {
+  const [broken, journal] = [node(), node()];
+  const before = BigInt((await itemOf('hobby'))?.used ?? 0);
+  for (let call = 0; call < 1_200; call += 1) broken.admit(cell('acme', { class: 'huge' }), Number.MAX_SAFE_INTEGER);
+  await broken.flush();
+  await rig.redis.hset(redisKeys.journal('garbage'), { '#seq': 'x', '#dirty': '{' });
+  await rig.redis.sadd(redisKeys.journals, 'garbage');
+  journal.admit(cell('hobby', { class: 'beside' }), 4);
+  await journal.flush();
+  await fold.run();
+  expect(BigInt((await itemOf('hobby'))?.used ?? 0) - before).toBe(4n);
+  await rig.prisma.usageJournal.deleteMany({ where: { class: { in: ['huge', 'beside'] } } });
+});
+
 it('keeps what was folded when Redis loses the journals, and never counts it again when the node writes it anew', async () => {
   const journal = node();
   journal.admit(cell('acme', { class: 'lost' }), 11);

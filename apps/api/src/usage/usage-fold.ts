@@ -1,15 +1,18 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, Logger } from '@nestjs/common';
 import { acknowledgeJournals, readJournals, type JournalBatch } from '@quotaplane/usage';
 import type { Redis } from 'ioredis';
 import { PrismaService } from '../database/prisma.service';
 import { REDIS } from '../database/redis';
 import { OutboxMetrics } from '../outbox/outbox-metrics';
+import { RepeatedMessage } from '../outbox/polling-loop';
 import { upsertIncarnations, upsertJournals, upsertLastFold, upsertPeriods } from './fold-sql';
 import { periodRowsOf } from './period-rows';
 
 /** Folds the nodes' journals into the ledger (M3). Counts only grow and are written with GREATEST, so repeats, losses and a second folder are harmless. */
 @Injectable()
 export class UsageFold {
+  private readonly logger = new Logger(UsageFold.name);
+  private readonly complaint = new RepeatedMessage((message) => this.logger.error(message));
   private running: Promise<number> | undefined;
 
   constructor(
@@ -28,7 +31,7 @@ export class UsageFold {
 
   private async fold(): Promise<number> {
     const [seconds] = await this.redis.time();
-    const batches = await readJournals(this.redis);
+    const batches = await readJournals(this.redis, (problem) => this.complaint.say(problem));
     await this.commit(batches, new Date(Number(seconds) * 1000));
     // After the commit only: a node forgets what is acknowledged.
     if (batches.length > 0) await this.acknowledge(batches);
