@@ -4,7 +4,7 @@ import { generateSecret, hashSecret } from '@quotaplane/guard';
 import { startPostgres, startRedis, type TestPostgres, type TestRedis } from '@quotaplane/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PrismaService } from '../database/prisma.service';
-import { startSpecApp, type SpecApp } from '../http/spec-app';
+import { ADMIN_TOKEN, startSpecApp, type SpecApp } from '../http/spec-app';
 import { SYSTEM_CALLER } from '../http/caller';
 import { applyBinding } from './binding';
 
@@ -65,6 +65,25 @@ describe('tokens', () => {
     expect((await api.call('DELETE', `/v1/tokens/${id}`, { ifMatch: 1 })).status).toBe(200);
     for (const process of [api, other]) expect((await process.call('GET', '/v1/tiers', { token: secret })).status).toBe(401);
     await other.stop();
+  });
+
+  // Mutation: find the old bootstrap token by its name or `createdBy`, and a restart revokes what it made.
+  it('outlives a restart when the bootstrap token made it, also one named like it; only a replaced bootstrap token is revoked', async () => {
+    const restart = async (bootstrap: string): Promise<void> => {
+      const again = await startSpecApp({ databaseUrl: postgres.url, redisUrl: redis.url }, { env: { QUOTAPLANE_BOOTSTRAP_TOKEN: bootstrap } });
+      await again.stop();
+    };
+    const made = await tokenWith({ name: 'bootstrap', scopes: ['tiers:read'] });
+    await restart(ADMIN_TOKEN);
+    expect((await api.call('GET', '/v1/tiers', { token: made.secret })).status).toBe(200);
+
+    await restart('spec-bootstrap-token-2');
+    const revoked = await prisma.auditEntry.findFirstOrThrow({ where: { action: 'token.revoke' }, orderBy: { seq: 'desc' } });
+    expect(revoked).toMatchObject({ actor: { kind: 'system' }, reason: 'QUOTAPLANE_BOOTSTRAP_TOKEN holds another token since this start' });
+    expect((await api.call('GET', '/v1/tiers', { token: made.secret })).status).toBe(200);
+    expect((await api.call('GET', '/v1/tiers')).status).toBe(401);
+    expect((await api.call('GET', '/v1/tiers', { token: 'spec-bootstrap-token-2' })).status).toBe(200);
+    await prisma.apiToken.update({ where: { secretHash: hashSecret(ADMIN_TOKEN) }, data: { revokedAt: null } });
   });
 
   // Mutation: grant body.scopes without comparing with the caller's and the token mints an admin.

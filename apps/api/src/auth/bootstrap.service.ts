@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { DomainError, RIGHTS } from '@quotaplane/contracts';
 import { hashSecret } from '@quotaplane/guard';
@@ -11,6 +12,13 @@ import { hashPassword } from './password';
 import { tokenFrom } from './tokens.mapping';
 
 const BOOTSTRAP = 'bootstrap';
+
+/**
+ * Ids of bootstrap tokens. Names and `createdBy` are words that callers choose too; an id of this range is given by nobody else, for all
+ * others are random version 4 ids.
+ */
+const ID_PREFIX = '00000000-0000-8000-8000-';
+const BOOTSTRAP_IDS = { gte: `${ID_PREFIX}${'0'.repeat(12)}`, lte: `${ID_PREFIX}${'f'.repeat(12)}` };
 
 /** Lets the first people in: the bootstrap token and the first operator, from the environment. Both are changes like any other, and audited. */
 @Injectable()
@@ -31,12 +39,15 @@ export class BootstrapService implements OnApplicationBootstrap {
     const { bootstrapToken } = this.config;
     if (bootstrapToken === undefined) return;
     const secretHash = hashSecret(bootstrapToken);
-    const old = await this.prisma.apiToken.findMany({ where: { createdBy: BOOTSTRAP, revokedAt: null, secretHash: { not: secretHash } } });
+    const old = await this.prisma.apiToken.findMany({ where: { id: BOOTSTRAP_IDS, revokedAt: null, secretHash: { not: secretHash } } });
     for (const row of old) await this.revoke(row.id);
     if (await this.prisma.apiToken.findUnique({ where: { secretHash } })) return;
     await this.changes.commit(SYSTEM_CALLER, [PLATFORM_CHAIN], async (tx) => {
       const row = await tx.apiToken.create({
-        data: { name: BOOTSTRAP, createdBy: BOOTSTRAP, secretHash, hint: bootstrapToken.slice(0, 4), scopes: [...RIGHTS], binding: { kind: 'platform' } },
+        data: {
+          id: `${ID_PREFIX}${randomBytes(6).toString('hex')}`, name: BOOTSTRAP, createdBy: BOOTSTRAP, secretHash, hint: bootstrapToken.slice(0, 4),
+          scopes: [...RIGHTS], binding: { kind: 'platform' },
+        },
       });
       const token = tokenFrom(row);
       return { answer: {}, action: 'token.create', entity: { type: 'token', id: token.id }, topics: [], before: null, after: token };
@@ -47,7 +58,10 @@ export class BootstrapService implements OnApplicationBootstrap {
     await this.changes.commit(SYSTEM_CALLER, [PLATFORM_CHAIN], async (tx, { at }) => {
       const before = tokenFrom(await tx.apiToken.findUniqueOrThrow({ where: { id } }));
       const after = tokenFrom(await tx.apiToken.update({ where: { id }, data: { revokedAt: at, version: { increment: 1 } } }));
-      return { answer: {}, action: 'token.revoke', entity: { type: 'token', id }, topics: [], before, after };
+      return {
+        answer: {}, action: 'token.revoke', entity: { type: 'token', id }, topics: [], before, after,
+        reason: 'QUOTAPLANE_BOOTSTRAP_TOKEN holds another token since this start',
+      };
     });
   }
 
