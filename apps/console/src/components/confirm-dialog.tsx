@@ -8,6 +8,7 @@ interface ConfirmDialogProps {
   readonly title: string;
   /** The verb of the button that does it. */
   readonly action: string;
+  readonly cancel?: string;
   readonly isDangerous?: boolean;
   readonly isRunning: boolean;
   readonly problem: unknown;
@@ -22,6 +23,7 @@ export function ConfirmDialog({
   isOpen,
   title,
   action,
+  cancel = 'Cancel',
   isDangerous = true,
   isRunning,
   problem,
@@ -38,7 +40,7 @@ export function ConfirmDialog({
         <div className={layout.row}>
           <span className={layout.spring} />
           <Button variant="default" onClick={onClose} data-autofocus>
-            Cancel
+            {cancel}
           </Button>
           <Button color={isDangerous ? 'red' : undefined} loading={isRunning} onClick={onConfirm}>
             {action}

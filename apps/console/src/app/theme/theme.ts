@@ -43,6 +43,6 @@ export const theme = createTheme({
     Drawer: { defaultProps: { lockScroll: false, closeButtonProps: { 'aria-label': 'Close' } } },
     Tooltip: { defaultProps: { openDelay: 250, withArrow: true, multiline: true } },
     TextInput: { defaultProps: { size: 'sm' } },
-    NumberInput: { defaultProps: { size: 'sm', thousandSeparator: ',', allowDecimal: false, allowNegative: false, hideControls: true } },
+    NumberInput: { defaultProps: { size: 'sm', thousandSeparator: ',', allowDecimal: false, clampBehavior: 'none', hideControls: true } },
   },
 });

@@ -26,7 +26,7 @@ export function ProposedInput({ label, current, value, error, onChange, isAutoFo
         min={0}
         max={MAX_EXACT}
         clampBehavior="none"
-        error={error}
+        error={value !== null && value < 0 ? 'Negative numbers are refused' : error}
         autoFocus={isAutoFocused}
         selectAllOnFocus
         value={value === null || Number.isNaN(value) ? '' : value}

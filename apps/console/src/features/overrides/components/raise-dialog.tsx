@@ -1,11 +1,12 @@
 import { useRef, useState, type ReactNode } from 'react';
-import { Modal } from '@mantine/core';
+import { useMediaQuery } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import type { OverrideCreate, TenantPolicy } from '@quotaplane/contracts';
 import { useForm } from 'react-hook-form';
 import { ApiProblem } from '../../../api/api-problem';
 import { randomKey } from '../../../api/client';
 import { showFieldErrors } from '../../../api/form-problem';
+import { FormModal, type FormExit } from '../../../components/form-modal';
 import { Loaded } from '../../../components/loaded';
 import { tenantPolicyQuery } from '../../tenants/api/tenant.queries';
 import { useCreateOverride } from '../api/override.queries';
@@ -22,21 +23,22 @@ interface RaiseDialogProps {
 
 /** Raise a limit: form, one review, receipts. */
 export function RaiseDialog({ tenant, onClose }: RaiseDialogProps): ReactNode {
+  const isNarrow = useMediaQuery('(max-width: 720px)') ?? false;
   return (
-    <Modal opened={tenant !== undefined} onClose={onClose} title={`Raise a limit of ${tenant ?? ''}`} size={820} closeOnClickOutside={false}>
-      {tenant === undefined ? null : <WithPolicy key={tenant} tenant={tenant} onClose={onClose} />}
-    </Modal>
+    <FormModal isOpen={tenant !== undefined} onClose={onClose} title={`Raise a limit of ${tenant ?? ''}`} size={820} isFullScreen={isNarrow}>
+      {(exit) => (tenant === undefined ? null : <WithPolicy key={tenant} tenant={tenant} exit={exit} />)}
+    </FormModal>
   );
 }
 
-function WithPolicy({ tenant, onClose }: { readonly tenant: string; readonly onClose: () => void }): ReactNode {
+function WithPolicy({ tenant, exit }: { readonly tenant: string; readonly exit: FormExit }): ReactNode {
   // Asked once: numbers that change under the operator's hands would make the review lie.
   const policy = useQuery({ ...tenantPolicyQuery(tenant), refetchInterval: false, refetchOnWindowFocus: false, staleTime: 0 });
   const frozen = useRef<TenantPolicy>(undefined);
   if (policy.isFetchedAfterMount) frozen.current ??= policy.data;
   return (
     <Loaded query={{ ...policy, data: frozen.current }} heightPx={300}>
-      {(read) => <Steps tenant={tenant} policy={read} onClose={onClose} />}
+      {(read) => <Steps tenant={tenant} policy={read} exit={exit} />}
     </Loaded>
   );
 }
@@ -44,21 +46,21 @@ function WithPolicy({ tenant, onClose }: { readonly tenant: string; readonly onC
 interface StepsProps {
   readonly tenant: string;
   readonly policy: TenantPolicy;
-  readonly onClose: () => void;
+  readonly exit: FormExit;
 }
 
-function Steps({ tenant, policy, onClose }: StepsProps): ReactNode {
+function Steps({ tenant, policy, exit }: StepsProps): ReactNode {
   const form = useForm({ resolver: raiseResolver(tenant, policy), defaultValues: initialValues(policy) });
   const [reviewed, setReviewed] = useState<{ override: OverrideCreate; idempotencyKey: string }>();
   const create = useCreateOverride();
-  if (create.data) return <RaiseSaved override={create.data} zone={policy.timezone} onClose={onClose} />;
+  if (create.data) return <RaiseSaved override={create.data} zone={policy.timezone} onClose={exit.leave} />;
   if (!reviewed) {
     return (
       <RaiseForm
         form={form}
         policy={policy}
         problem={create.error}
-        onCancel={onClose}
+        onCancel={exit.leave}
         onReview={(override) => setReviewed({ override, idempotencyKey: randomKey() })}
       />
     );
@@ -76,6 +78,7 @@ function Steps({ tenant, policy, onClose }: StepsProps): ReactNode {
         create.mutate(
           { body: reviewed.override, idempotencyKey: reviewed.idempotencyKey },
           {
+            onSuccess: exit.settle,
             onError: (error) => {
               // What the form shows is corrected there; anything else is tried again from the review under the same key.
               if (!(error instanceof ApiProblem) || error.errors.length === 0) return;

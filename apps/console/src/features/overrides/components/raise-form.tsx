@@ -5,7 +5,7 @@ import { Notice, ProblemNotice } from '../../../components/notices';
 import layout from '../../../components/layout.module.css';
 import { RaiseNumbers, type RaiseForm as Form } from './raise-numbers';
 import { RaiseMode, RaiseWhen } from './raise-when';
-import { proposalsOf } from './raise-values';
+import { complaintOf, isStaying, proposalsOf } from './raise-values';
 import classes from './raise.module.css';
 
 interface RaiseFormProps {
@@ -18,18 +18,19 @@ interface RaiseFormProps {
 
 /** First step: what, how long and why. */
 export function RaiseForm({ form, policy, problem, onReview, onCancel }: RaiseFormProps): ReactNode {
-  const { errors } = form.formState;
+  const { errors, isSubmitted } = form.formState;
   const values = form.watch();
-  const isLowering =
-    values.mode === 'at-least' &&
-    proposalsOf(values, policy).some(({ current, proposed }) => current === null || (proposed !== null && proposed < current));
+  const proposals = proposalsOf(values, policy);
+  const isLowering = proposals.some((proposal) => isStaying(proposal, values.mode));
+  // Worked out anew with each change, so that it goes as soon as it is no longer true.
+  const complaint = isSubmitted ? complaintOf(proposals, values.mode) : undefined;
   return (
     <form className={classes.form} noValidate onSubmit={form.handleSubmit(onReview)}>
       {problem ? <ProblemNotice error={problem} /> : null}
       <RaiseNumbers form={form} policy={policy} />
-      {errors.set?.root?.message ? (
+      {complaint ? (
         <p className={classes.error} role="alert">
-          {errors.set.root.message}
+          {complaint}
         </p>
       ) : null}
       {isLowering ? <Notice tone="warn">“At least” never lowers a number. Choose “Exactly” to lower one.</Notice> : null}

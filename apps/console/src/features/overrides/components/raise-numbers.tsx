@@ -3,6 +3,7 @@ import { BUCKET_ALGORITHMS, type TenantPolicy } from '@quotaplane/contracts';
 import { Controller, type FieldPath, type UseFormReturn } from 'react-hook-form';
 import type { OverrideCreate } from '@quotaplane/contracts';
 import { formatCount, formatRate } from '../../../format/number';
+import { NotYetEnforced } from '../../../components/not-yet-enforced';
 import { SourceBadge } from './source-badge';
 import { ProposedInput } from './proposed-input';
 import type { Proposed, RaiseValues } from './raise-values';
@@ -67,6 +68,7 @@ export function RaiseNumbers({ form, policy }: { readonly form: RaiseForm; reado
           current={policy.concurrency.limit}
           shown={policy.concurrency.limit === null ? 'unlimited' : `${formatCount(policy.concurrency.limit)} at once`}
           source={policy.concurrency.source}
+          isWaiting
         />
       </tbody>
     </table>
@@ -82,13 +84,16 @@ interface NumberRowProps {
   readonly shown: string;
   readonly source: string;
   readonly isFirst?: boolean;
+  /** Kept and published, but no guard of this release holds callers to it. */
+  readonly isWaiting?: boolean;
 }
 
-function NumberRow({ form, field, title, part, current, shown, source, isFirst = false }: NumberRowProps): ReactNode {
+function NumberRow({ form, field, title, part, current, shown, source, isFirst = false, isWaiting = false }: NumberRowProps): ReactNode {
   return (
     <tr>
       <th scope="row">
         <span className={classes.what}>{title}</span> <span className={classes.part}>{part}</span>
+        {isWaiting ? <NotYetEnforced /> : null}
       </th>
       <td>
         <span className={classes.current}>{shown}</span> <SourceBadge source={source} />

@@ -2,12 +2,13 @@ import { useEffect, useRef, type KeyboardEvent, type ReactNode } from 'react';
 import { Button, Kbd } from '@mantine/core';
 import { IconArrowRight } from '@tabler/icons-react';
 import type { OverrideCreate, TenantPolicy } from '@quotaplane/contracts';
+import { NotYetEnforced } from '../../../components/not-yet-enforced';
 import { Facts } from '../../../components/page';
 import { Time } from '../../../components/figures';
 import layout from '../../../components/layout.module.css';
 import { ProblemNotice } from '../../../components/notices';
 import { formatCount, formatRate } from '../../../format/number';
-import type { Proposal } from './raise-values';
+import { isStaying, type Proposal } from './raise-values';
 import classes from './raise.module.css';
 
 interface RaiseReviewProps {
@@ -40,13 +41,23 @@ export function RaiseReview({ override, proposals, policy, isSaving, problem, on
       <ul className={classes.proposals}>
         {proposals.map((proposal) => (
           <li key={`${proposal.kind} ${proposal.name}`}>
-            <span className={classes.proposalName}>{nameOf(proposal)}</span>
+            <span className={classes.proposalName}>
+              {nameOf(proposal)}
+              {proposal.kind === 'concurrency' ? <NotYetEnforced /> : null}
+            </span>
             <span className={classes.was}>{show(proposal, proposal.current)}</span>
             <IconArrowRight size={15} aria-label="becomes" />
-            <strong>
-              {override.mode === 'at-least' ? 'at least ' : ''}
-              {show(proposal, proposal.proposed)}
-            </strong>
+            {isStaying(proposal, override.mode ?? 'at-least') ? (
+              <span className={classes.stays}>
+                stays {show(proposal, proposal.current)}
+                {proposal.source.startsWith('override:') ? ` while that override lasts, then at least ${show(proposal, proposal.proposed)}` : ', “at least” never lowers'}
+              </span>
+            ) : (
+              <strong>
+                {override.mode === 'at-least' ? 'at least ' : ''}
+                {show(proposal, proposal.proposed)}
+              </strong>
+            )}
           </li>
         ))}
       </ul>

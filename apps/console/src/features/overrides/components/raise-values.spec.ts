@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { overrideCreate, type TenantPolicy } from '@quotaplane/contracts';
-import { endOf, initialValues, proposalsOf, raiseResolver, toOverride, type RaiseValues } from './raise-values';
+import { complaintOf, endOf, initialValues, proposalsOf, raiseResolver, toOverride, type RaiseValues } from './raise-values';
 
 const NOW_MS = Date.parse('2026-11-30T12:00:00Z');
 const POLICY: TenantPolicy = {
@@ -96,7 +96,7 @@ describe('what is reviewed', () => {
         proposing((values) => void (perMinute(values).burst = 60)),
         POLICY,
       ),
-    ).toEqual([{ kind: 'burst', name: 'per-minute', windowMs: 60_000, current: 20, proposed: 60 }]);
+    ).toEqual([{ kind: 'burst', name: 'per-minute', windowMs: 60_000, current: 20, source: 'tier:free@1', proposed: 60 }]);
   });
 });
 
@@ -114,6 +114,26 @@ describe('what is refused', () => {
   it('a raise without a reason', async () => {
     expect(await errorsOf({ ...proposing((values) => void (perMinute(values).burst = 60)), reason: ' ' })).toMatchObject({
       reason: { message: 'Say why, in 3 to 500 characters' },
+    });
+  });
+
+  it('lowering by "at least", which would change nothing', async () => {
+    const lowered = proposing((values) => void (perMinute(values).burst = 10));
+    expect(await errorsOf(lowered)).toMatchObject({ set: { root: { message: expect.stringContaining('Nothing would change') as string } } });
+    expect(await errorsOf({ ...lowered, mode: 'exactly' })).toEqual({});
+  });
+
+  it('not "at least" below another override, for it takes effect once that one ends', () => {
+    const [lowered] = proposalsOf(
+      proposing((values) => void (perMinute(values).burst = 10)),
+      POLICY,
+    );
+    expect(lowered && complaintOf([{ ...lowered, source: 'override:7d0e2a4c' }], 'at-least')).toBeUndefined();
+  });
+
+  it('a negative number, by name', async () => {
+    expect(await errorsOf(proposing((values) => void (perMinute(values).limit = -5)))).toMatchObject({
+      set: { limits: { 'per-minute': { limit: { message: 'Enter 0 or more: negative numbers are refused' } } } },
     });
   });
 

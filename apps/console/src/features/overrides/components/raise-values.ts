@@ -48,25 +48,28 @@ export interface Proposal {
   readonly name: string;
   readonly windowMs: number | null;
   readonly current: number | null;
+  /** Where the current number comes from. */
+  readonly source: string;
   readonly proposed: Proposed;
 }
 
 /** What differs from the numbers in force, in the order of the form. */
 export function proposalsOf(values: RaiseValues, policy: TenantPolicy): Proposal[] {
-  const limits = policy.limits.flatMap(({ name, limit, burst, windowMs }): Proposal[] => {
+  const limits = policy.limits.flatMap(({ name, limit, burst, windowMs, sources }): Proposal[] => {
     const proposed = values.set.limits[name];
     if (!proposed) return [];
     return [
-      { kind: 'limit', name, windowMs, current: limit, proposed: proposed.limit },
-      { kind: 'burst', name, windowMs, current: burst, proposed: proposed.burst },
+      { kind: 'limit', name, windowMs, current: limit, source: sources.limit, proposed: proposed.limit },
+      { kind: 'burst', name, windowMs, current: burst, source: sources.burst, proposed: proposed.burst },
     ];
   });
   const quotas = policy.quotas.map(
-    ({ meter, allowance }): Proposal => ({
+    ({ meter, allowance, sources }): Proposal => ({
       kind: 'allowance',
       name: meter,
       windowMs: null,
       current: allowance,
+      source: sources.allowance,
       proposed: values.set.quotas[meter]?.allowance ?? allowance,
     }),
   );
@@ -75,9 +78,22 @@ export function proposalsOf(values: RaiseValues, policy: TenantPolicy): Proposal
     name: '',
     windowMs: null,
     current: policy.concurrency.limit,
+    source: policy.concurrency.source,
     proposed: values.set.concurrency,
   };
   return [...limits, ...quotas, concurrency].filter(({ current, proposed }) => current !== proposed);
+}
+
+/** Whether the number in force stays: "at least" never lowers one. */
+export const isStaying = ({ current, proposed }: Proposal, mode: OverrideMode): boolean =>
+  mode === 'at-least' && proposed !== current && (current === null || (proposed !== null && proposed < current));
+
+/** Why these numbers cannot be reviewed, in one sentence; undefined when they can. */
+export function complaintOf(proposals: readonly Proposal[], mode: OverrideMode): string | undefined {
+  if (proposals.length === 0) return 'Change at least one number';
+  // Below another override it still takes effect once that one ends.
+  const isWithoutEffect = proposals.every((proposal) => isStaying(proposal, mode) && !proposal.source.startsWith('override:'));
+  return isWithoutEffect ? 'Nothing would change: “At least” never lowers a number. Choose “Exactly” to lower it' : undefined;
 }
 
 const ENDING_MS = { '1h': 3_600_000, '24h': 86_400_000, '7d': 604_800_000 } as const;
@@ -142,6 +158,11 @@ export function raiseResolver(tenant: string, policy: TenantPolicy): Resolver<Ra
     const errors: FieldErrors<RaiseValues> = {};
     const refuse = (field: string, message: string): void => void setPath(errors, field, { type: 'contract', message });
     if (parsed.success) {
+      const complaint = complaintOf(proposalsOf(values, policy), values.mode);
+      if (complaint !== undefined) {
+        refuse('set.root', complaint);
+        return { values: {}, errors };
+      }
       const { from, until } = parsed.data;
       if (until === undefined || Date.parse(until) > Math.max(nowMs, Date.parse(from ?? '') || 0)) return { values: parsed.data, errors: {} };
       refuse('endsAt', 'It would end before it begins');
@@ -159,5 +180,6 @@ export function raiseResolver(tenant: string, policy: TenantPolicy): Resolver<Ra
 function messageFor(field: string, message: string): string {
   if (field === 'reason') return 'Say why, in 3 to 500 characters';
   if (field === 'startsAt' || field === 'endsAt') return 'Choose a date and a time';
+  if (/^Too small/i.test(message)) return field.endsWith('burst') ? 'Enter 1 or more' : 'Enter 0 or more: negative numbers are refused';
   return /expected (number|int)|NaN/i.test(message) ? 'Enter whole units' : message;
 }

@@ -95,7 +95,7 @@ function TenantForm({ onClose }: { readonly onClose: () => void }): ReactNode {
             description="1 to 31; short months start on their last day"
             min={1}
             max={31}
-            error={errors.anchorDay?.message}
+            error={errors.anchorDay ? 'A day from 1 to 31' : undefined}
             value={field.value ?? 1}
             onChange={(day) => field.onChange(Number(day))}
           />

@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import type { CompiledLimit, TenantPolicy } from '@quotaplane/contracts';
 import { Badge } from '../../../components/badge';
 import { Count, Rate, Time } from '../../../components/figures';
+import { NotYetEnforced } from '../../../components/not-yet-enforced';
 import { Notice } from '../../../components/notices';
 import { SourceBadge } from '../../overrides/components/source-badge';
 import classes from './effective-limits.module.css';
@@ -53,6 +54,7 @@ export function EffectiveLimits({ policy }: { readonly policy: TenantPolicy }): 
           <tr>
             <th scope="row">
               in flight<span className={classes.sub}>concurrency</span>
+              <NotYetEnforced />
             </th>
             <td colSpan={3}>
               <span className={classes.number}>

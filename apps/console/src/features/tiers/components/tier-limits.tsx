@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import type { TierContent } from '@quotaplane/contracts';
 import { Badge } from '../../../components/badge';
 import { Count, Rate } from '../../../components/figures';
+import { NotYetEnforced } from '../../../components/not-yet-enforced';
 import { Empty } from '../../../components/notices';
 import classes from './tiers.module.css';
 
@@ -35,7 +36,10 @@ export function TierLimits({ content }: { readonly content: TierContent }): Reac
           </tr>
         ))}
         <tr>
-          <th scope="row">in flight</th>
+          <th scope="row">
+            in flight
+            <NotYetEnforced />
+          </th>
           <td colSpan={4}>
             {content.concurrency === null ? (
               'unlimited'

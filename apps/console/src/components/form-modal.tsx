@@ -1,0 +1,61 @@
+import { useRef, useState, type ReactNode } from 'react';
+import { Modal } from '@mantine/core';
+import { ConfirmDialog } from './confirm-dialog';
+
+export interface FormExit {
+  /** Closes, but asks first where something was typed. */
+  readonly leave: () => void;
+  /** What was typed is saved: closing needs no question any more. */
+  readonly settle: () => void;
+}
+
+interface FormModalProps {
+  readonly isOpen: boolean;
+  readonly title: string;
+  readonly size?: string | number;
+  readonly isFullScreen?: boolean;
+  readonly onClose: () => void;
+  readonly children: (exit: FormExit) => ReactNode;
+}
+
+/** A form in a dialog. Escape, the cross and Cancel ask before they throw away what was typed. */
+export function FormModal({ isOpen, title, size, isFullScreen = false, onClose, children }: FormModalProps): ReactNode {
+  const isTyped = useRef(false);
+  const [isAsking, setAsking] = useState(false);
+  const settle = (): void => void (isTyped.current = false);
+  const close = (): void => {
+    settle();
+    setAsking(false);
+    onClose();
+  };
+  const leave = (): void => (isTyped.current ? setAsking(true) : close());
+  return (
+    <>
+      <Modal
+        opened={isOpen}
+        onClose={leave}
+        title={title}
+        size={size}
+        fullScreen={isFullScreen}
+        closeOnClickOutside={false}
+        // The question above it takes Escape for itself.
+        closeOnEscape={!isAsking}
+      >
+        <div onInput={() => void (isTyped.current = true)}>{isOpen ? children({ leave, settle }) : null}</div>
+      </Modal>
+      <ConfirmDialog
+        isOpen={isAsking}
+        title="Throw away what you typed?"
+        action="Throw away"
+        cancel="Keep editing"
+        isRunning={false}
+        problem={null}
+        size="sm"
+        onClose={() => setAsking(false)}
+        onConfirm={close}
+      >
+        Nothing of this form is saved yet.
+      </ConfirmDialog>
+    </>
+  );
+}
