@@ -1,7 +1,9 @@
 import { freePort, startPostgres, startRedis, TestClock, FaultProxy, type TestPostgres, type TestRedis } from '@quotaplane/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ConfigError, readConfig } from '../config/app-config';
+import { refusalOf } from '../http/problem';
 import { startSpecApp, type SpecAnswer, type SpecApp } from '../http/spec-app';
+import { requireTimeZone } from '../tenants/tenant-rules';
 import { PrismaService } from './prisma.service';
 import { Retention, RETENTION_MS } from './retention';
 import { requireStores } from './store-check';
@@ -83,6 +85,9 @@ describe('stores that cannot serve', () => {
       proxy.resetConnections();
       expect(await api.call('GET', '/v1/tiers')).toMatchObject({ status: 503, body: { code: 'store_unavailable' } });
       expect(await api.call('GET', '/health/ready', { token: null })).toMatchObject({ status: 503, body: { checks: { postgres: 'failed', redis: 'ok' } } });
+      // Mutation: take every failure of the look-up for an unknown zone, and a good one is refused as invalid.
+      const refusal = await requireTimeZone(api.app.get(PrismaService), 'Europe/Berlin').catch(refusalOf);
+      expect(refusal).toMatchObject({ code: 'store_unavailable' });
       proxy.set({ kind: 'none' });
       await expect.poll(() => api.call('GET', '/v1/tiers').then(({ status }) => status)).toBe(200);
     }, proxy.url);

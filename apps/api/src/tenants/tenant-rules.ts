@@ -1,5 +1,6 @@
 import { DomainError, RESERVED_TENANTS, ANONYMOUS_REQUIRES_SCOPE, type FieldError, type TierContent } from '@quotaplane/contracts';
 import { isTimeZone } from '@quotaplane/usage';
+import { domainErrorOf } from '../database/database-error';
 import type { PrismaService, Tx } from '../database/prisma.service';
 import { storedTierContent } from '../outbox/policy-rows';
 
@@ -19,8 +20,14 @@ export function refuseReservedSlug(slug: string): void {
  */
 export async function requireTimeZone(prisma: PrismaService, timezone: string | undefined): Promise<void> {
   if (timezone === undefined) return;
-  const isKnown = isTimeZone(timezone) && (await prisma.$queryRaw`SELECT now() AT TIME ZONE ${timezone}::text AS local`.then(() => true, () => false));
+  const isKnown = isTimeZone(timezone) && (await prisma.$queryRaw`SELECT now() AT TIME ZONE ${timezone}::text AS local`.then(() => true, isOtherThanAway));
   if (!isKnown) throw invalidField('/timezone', 'must be an IANA time zone such as Europe/Berlin');
+}
+
+/** @throws the error, where the database was away and has said nothing about the zone */
+function isOtherThanAway(error: unknown): false {
+  if (domainErrorOf(error)?.code === 'store_unavailable') throw error;
+  return false;
 }
 
 export interface UsableTier {
