@@ -10,8 +10,12 @@ import { readTenantFigures, readTenantPage } from './tenant-list-sql';
 import { invalidField } from './tenant-rules';
 import { tenantFromRow, WITH_ASSIGNMENTS } from './tenants.mapping';
 
+/** Keys that Postgres reads as numbers; any other is text. */
+const NUMBER_KEYS: readonly string[] = ['createdAt', '-createdAt', 'monthUsed', '-monthUsed'];
 /** A cursor of one order has no place in another. */
-const tenantCursor = z.tuple([z.enum(TENANT_SORTS), z.string().max(200), z.string().max(100)]);
+const tenantCursor = z
+  .tuple([z.enum(TENANT_SORTS), z.string().max(200), z.string().max(100)])
+  .refine(([sort, key]) => !NUMBER_KEYS.includes(sort) || /^-?\d{1,18}$/.test(key));
 
 @Injectable()
 export class TenantListService {

@@ -182,3 +182,11 @@ it('C079 writes exactly one audit entry for each mutating call, and none without
   expect(broken.status).toBeGreaterThanOrEqual(500);
   expect(await prisma.tenant.findUnique({ where: { slug: 'unaudited' } })).toBeNull();
 });
+
+// Mutation: drop the refine of tenantCursor, and Postgres fails to read the key as a number: 500.
+it.each([
+  ['createdAt', 'soon', 'a'], ['-createdAt', '1e9', 'a'], ['monthUsed', 'NaN', 'a'], ['-monthUsed', '9'.repeat(40), 'a'], ['slug', 'a\u0000b', 'a'], ['name', 'a', '\ud800'],
+])('points at a cursor of %s with an impossible place', async (sort, key, slug) => {
+  const cursor = Buffer.from(JSON.stringify([sort, key, slug])).toString('base64url');
+  expect(await api.call('GET', `/v1/tenants?sort=${sort}&cursor=${cursor}`)).toMatchObject({ status: 422, body: { errors: [{ pointer: '/query/cursor' }] } });
+});
