@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { DegradedLog, type DegradedEvent } from './degraded-log';
+import { degradedLine, DegradedLog, type DegradedEvent } from './degraded-log';
 
 const event: DegradedEvent = { class: 'default', mode: 'local', source: 'local', detail: 'unavailable' };
 
@@ -24,5 +24,11 @@ describe('the log of degraded decisions', () => {
     for (const name of ['default', 'login', 'default']) log.record({ ...event, class: name });
     log.flush();
     expect(lines).toEqual(['default 1', 'login 1', 'default 1']);
+  });
+
+  it('writes one line of text', () => {
+    expect(degradedLine({ ...event, count: 3 }, 'orders')).toBe(
+      'decided without the store: count=3 class=default mode=local source=local cause=unavailable service=orders',
+    );
   });
 });

@@ -9,6 +9,11 @@ export interface DegradedEvent {
 }
 export type WriteDegraded = (event: DegradedEvent & { readonly count: number }) => void;
 
+/** One line of text: readable under Nest's own logger, which prints of an object little more than `Object(7)`. */
+export function degradedLine({ count, class: slug, mode, source, detail }: Parameters<WriteDegraded>[0], service: string): string {
+  return `decided without the store: count=${count} class=${slug} mode=${mode} source=${source} cause=${detail} service=${service}`;
+}
+
 const SECOND_MS = 1000;
 
 /** At most one line per class, mode and source at the start of each second and one with the count of the rest; the counts add up to all events. */

@@ -11,8 +11,9 @@ import type { GuardDecision } from '../decide/guard-decision';
 import { KnownPolicies } from '../decide/known-policy';
 import { UsageRecorder } from '../decide/usage-recorder';
 import { CircuitBreaker } from '../degraded/circuit-breaker';
+import { ConnectionLog } from '../degraded/connection-log';
 import { defaultPolicy } from '../degraded/default-policy';
-import { DegradedLog } from '../degraded/degraded-log';
+import { degradedLine, DegradedLog } from '../degraded/degraded-log';
 import { FallbackDecider } from '../degraded/fallback-decider';
 import { ApiKeyIdentity } from '../identity/api-key.identity';
 import { ClientAddress } from '../identity/client-address';
@@ -43,6 +44,7 @@ export class GuardRuntime implements OnModuleInit, OnApplicationBootstrap, OnApp
   readonly decidedRequests = new WeakSet<object>();
   private readonly logger = new Logger('Quotaplane');
   private readonly degradedLog: DegradedLog;
+  private readonly connectionLog: ConnectionLog;
   private readonly clock = new StoreClock();
   private readonly breaker = new CircuitBreaker(BREAKER);
   /** Decisions have a connection of their own, so that no flush ever stands before one. */
@@ -61,9 +63,11 @@ export class GuardRuntime implements OnModuleInit, OnApplicationBootstrap, OnApp
     const { redisUrl, service, kind, version, expectedNodes } = options;
     const { clock, incarnation } = this;
     this.metrics = new QuotaMetrics(options.registry);
-    this.degradedLog = new DegradedLog(({ count, ...event }) => this.logger.warn({ msg: 'decided without the store', service, ...event, count }));
+    this.degradedLog = new DegradedLog((event) => this.logger.warn(degradedLine(event, service)));
     const onError = (_error: unknown, where = 'usage'): void => this.metrics.storeFailed(where);
     this.limitRedis = connectLimitRedis(redisUrl);
+    // All connections go to one address: this one speaks for them.
+    this.connectionLog = new ConnectionLog(this.limitRedis, { write: (line) => this.logger.warn(line) });
     this.platformRedis = connectLimitRedis(redisUrl);
     const redis = this.platformRedis;
     const wanted = new Wanted({ redis, onError });
@@ -129,12 +133,13 @@ export class GuardRuntime implements OnModuleInit, OnApplicationBootstrap, OnApp
   async onApplicationShutdown(): Promise<void> {
     if (this.isStopped) return;
     this.isStopped = true;
+    this.connectionLog.stop();
     this.degradedLog.flush();
     this.catalogue.stop();
     this.directory.stop();
     const closed = await within(STOP_WAIT_MS, this.journal.close());
     const isSaved = closed !== undefined && Object.keys(closed.atRisk).length === 0;
-    if (!isSaved) this.logger.error({ msg: 'the last flush did not reach the store', ...(closed ?? { atRisk: 'unknown' }) });
+    if (!isSaved) this.logger.error(`the last flush did not reach the store; units at risk: ${closed ? JSON.stringify(closed.atRisk) : 'unknown'}`);
     await within(STOP_WAIT_MS, Promise.all([this.offenders.close(), this.traffic.close(), this.heartbeat.stop(), this.feed.stop(), this.store.close()]));
     this.limitRedis.disconnect();
     this.platformRedis.disconnect();

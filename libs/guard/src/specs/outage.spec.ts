@@ -16,11 +16,14 @@ const RECOVERY_MS = 2000;
 
 /** Keeps the lines of degraded decisions; their counts are one of the three totals. */
 class KeptLog implements LoggerService {
-  readonly lines: { class: string; mode: string; source: string; count: number }[] = [];
+  readonly counts: number[] = [];
+  readonly connection: string[] = [];
   readonly log = (): void => undefined;
   readonly error = (): void => undefined;
   readonly warn = (line: unknown): void => {
-    if (typeof line === 'object' && line !== null && 'count' in line) this.lines.push(line as (typeof this.lines)[number]);
+    const [, count] = /^decided without the store: count=(\d+) /.exec(String(line)) ?? [];
+    if (count !== undefined) this.counts.push(Number(count));
+    if (String(line).startsWith('Redis ')) this.connection.push(String(line));
   };
 }
 
@@ -112,7 +115,7 @@ describe('a guarded service without its store', () => {
       expect(p99).toBeLessThanOrEqual(50 + loopDelay.max / 1e6);
       loopDelay.disable();
       expect(new Set(sources.slice(sourcesBefore))).toEqual(new Set(['local', 'open']));
-      await expect.poll(() => log.lines.reduce((sum, line) => sum + line.count, 0), { timeout: 3000 }).toBe(sources.length);
+      await expect.poll(() => log.counts.reduce((sum, count) => sum + count, 0), { timeout: 3000 }).toBe(sources.length);
       expect(await metricTotal()).toBe(sources.length);
     });
 
@@ -158,7 +161,8 @@ describe('a guarded service without its store', () => {
     const port = await freePort();
     const lone = await startGuardedApp('express', {
       redisUrl: `redis://127.0.0.1:${port}`, service: 'lone', expectedNodes: 2, defaultLimits: [{ name: 'start', limit: 10, windowMs: 60_000 }],
-    });
+    }, log);
+    expect(log.connection).toEqual([expect.stringContaining(`Redis 127.0.0.1:${port} cannot be used: ECONNREFUSED`)]);
     const statuses = [];
     for (let round = 0; round < 6; round += 1) statuses.push((await lone.get('/echo')).status);
     const denied = await lone.get('/echo');
@@ -176,6 +180,7 @@ describe('a guarded service without its store', () => {
     await new Promise((resolve) => lateClient.once('ready', resolve));
     await publish(new PolicyPublisher({ redis: lateClient }), { tenant: 'anonymous' });
     await expect.poll(async () => (await lone.get('/echo')).headers.get('ratelimit-source'), { timeout: RECOVERY_MS, interval: 50 }).toBeNull();
+    expect(log.connection.at(-1)).toContain(`Redis 127.0.0.1:${port} is back`);
     await lone.close();
     lateClient.disconnect();
     await late.stop();
