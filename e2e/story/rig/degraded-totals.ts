@@ -16,10 +16,6 @@ export async function metricTotal(urls: readonly string[], name: string): Promis
 /** Decisions without the store that a process has written to its log: each line carries how many it stands for. */
 export function loggedTotal(log: string): number {
   let total = 0;
-  for (const line of log.split('\n')) {
-    if (!line.includes('decided without the store')) continue;
-    const entry = JSON.parse(line) as { count?: number; message?: { count?: number } };
-    total += entry.count ?? entry.message?.count ?? Number.NaN;
-  }
+  for (const [, count] of log.matchAll(/decided without the store: count=(\d+) /g)) total += Number(count);
   return total;
 }
