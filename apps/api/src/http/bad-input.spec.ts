@@ -79,6 +79,11 @@ describe('bad bodies', () => {
     );
   });
 
+  // Mutation: hand fastify's own error on, and a person is not told which part is meant.
+  it('says that it is the JSON body that cannot be parsed', async () => {
+    expect(await api.call('POST', '/v1/tiers', { rawBody: '{bad' })).toMatchObject({ status: 400, body: { code: 'malformed', detail: 'The JSON body cannot be parsed' } });
+  });
+
   it('refuses nesting that would exhaust the stack', async () => {
     const answer = await api.call('POST', '/v1/tiers', { rawBody: `{"name":${'['.repeat(60_000)}${']'.repeat(60_000)}}` });
     expectPointers(answer);

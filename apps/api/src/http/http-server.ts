@@ -3,7 +3,7 @@ import cookie from '@fastify/cookie';
 import { ConsoleLogger, Logger, type Type, type DynamicModule } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { REQUEST_ID_HEADER } from '@quotaplane/contracts';
+import { DomainError, REQUEST_ID_HEADER } from '@quotaplane/contracts';
 import type { FastifyInstance, FastifyServerOptions } from 'fastify';
 import type { AppConfig } from '../config/app-config';
 import { answerClientError } from './client-error';
@@ -67,6 +67,11 @@ function acceptJsonOnly(instance: FastifyInstance): void {
   const parseJson = instance.getDefaultJsonParser('error', 'error');
   instance.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
     if (body.length === 0) done(null, undefined);
-    else parseJson(request, String(body), done);
+    else {
+      parseJson(request, String(body), (error, value) => {
+        if (error) done(new DomainError('malformed', 'The JSON body cannot be parsed', {}, { cause: error }));
+        else done(null, value);
+      });
+    }
   });
 }

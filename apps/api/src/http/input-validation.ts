@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { ValidatedInput } from './api-request';
 import { fieldErrorsOf } from './field-errors';
 import { versionFromIfMatch } from './if-match';
+import { sentencesFor } from './input-sentences';
 import { unstorableText } from './text-check';
 
 const NOTHING = z.strictObject({});
@@ -17,7 +18,7 @@ export function validateInput(contract: RouteContract, request: FastifyRequest):
   const errors: FieldError[] = [];
   const read = (schema: z.ZodType, value: unknown, base: string): unknown => {
     const faults = unstorableText(value, base);
-    const parsed = faults.length === 0 ? schema.safeParse(value) : undefined;
+    const parsed = faults.length === 0 ? schema.safeParse(value, { error: sentencesFor(schema) }) : undefined;
     errors.push(...faults, ...(parsed?.error ? fieldErrorsOf(parsed.error, base) : []));
     return parsed?.data;
   };
