@@ -15,6 +15,10 @@ describe('limitSchema', () => {
     expect(faultsOf({ ...limit, windowMs: 0 })).toEqual(['windowMs']);
   });
 
+  it('takes a name that only begins like that of a quota', () => {
+    expect(faultsOf({ ...limit, name: 'monthly' })).toEqual([]);
+  });
+
   // Mutation: compare capacity x windowMs as numbers.
   it('refuses a bucket whose debt would pass 2^53-1, at the very unit', () => {
     const widest = Math.floor(MAX_EXACT / 60_000);
@@ -35,6 +39,8 @@ describe('limitSchema', () => {
     [{ ...limit, algorithm: 'sliding-log' }, 'algorithm'],
     [{ ...limit, mode: 'shadow' }, 'mode'],
     [{ ...limit, colour: 'red' }, 'unrecognized_keys'],
+    [{ ...limit, name: 'month' }, 'name'],
+    [{ ...limit, name: 'month-throttle' }, 'name'],
   ])('refuses %j at %s', (input, field) => {
     expect(faultsOf(input)).toContain(field);
   });

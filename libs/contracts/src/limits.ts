@@ -25,6 +25,9 @@ export type Alignment = z.infer<typeof alignment>;
 export const limitMode = z.enum(['enforce', 'shadow']);
 export const httpMethod = z.enum(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
+/** What a quota is called in the RateLimit fields; two members of one name would tell a client nothing. @see contract */
+const QUOTA_NAMES = /^month(-|$)/;
+
 /** One short-term rule of a tier. `burst` (units) is a bucket's capacity and defaults to `limit`. */
 export const limitSchema = z
   .strictObject({
@@ -48,6 +51,7 @@ export const limitSchema = z
     };
     const value = ctx.value;
     const isBucket = BUCKET_ALGORITHMS.includes(value.algorithm);
+    if (QUOTA_NAMES.test(value.name)) refuse('name', 'month and month-... are the names of quotas and their slower lanes in the response fields');
     if (!ENFORCED_ALGORITHMS.includes(value.algorithm)) {
       refuse('algorithm', `${value.algorithm} is not enforced by this release; use one of ${ENFORCED_ALGORITHMS.join(', ')}`);
     }
