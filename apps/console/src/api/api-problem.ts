@@ -48,6 +48,8 @@ export function nextStep(problem: ApiProblem): string {
       return 'Sign in again.';
     case 'forbidden':
       return 'Ask an admin for a role that may do this.';
+    case 'not_found':
+      return 'It may have been removed meanwhile.';
     case 'version_conflict':
       return 'Someone changed it meanwhile. Reload, compare, and try again.';
     case 'invalid':

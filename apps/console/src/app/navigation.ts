@@ -8,13 +8,14 @@ import {
   IconSettings,
   IconShieldExclamation,
   IconStack2,
+  IconTrendingUp,
   IconUsers,
   type IconProps,
 } from '@tabler/icons-react';
 import type { Right } from '@quotaplane/contracts';
 
 export interface Destination {
-  readonly to: '/' | '/tenants' | '/offenders' | '/usage' | '/audit' | '/tiers' | '/endpoint-classes' | '/nodes' | '/settings';
+  readonly to: '/' | '/tenants' | '/offenders' | '/overrides' | '/usage' | '/audit' | '/tiers' | '/endpoint-classes' | '/nodes' | '/settings';
   readonly label: string;
   readonly icon: ComponentType<IconProps>;
   /** Second key after `g`. */
@@ -30,6 +31,7 @@ export const DESTINATIONS: readonly (readonly [group: string, items: readonly De
       { to: '/', label: 'Overview', icon: IconLayoutDashboard, key: 'h', right: 'nodes:read' },
       { to: '/tenants', label: 'Tenants', icon: IconUsers, key: 't', right: 'tenants:read' },
       { to: '/offenders', label: 'Offenders', icon: IconShieldExclamation, key: 'o', right: 'offenders:read' },
+      { to: '/overrides', label: 'Overrides', icon: IconTrendingUp, key: 'v', right: 'overrides:read' },
       { to: '/usage', label: 'Usage', icon: IconReceipt2, key: 'u', right: 'usage:read' },
       { to: '/audit', label: 'Audit', icon: IconHistory, key: 'a', right: 'audit:read' },
     ],

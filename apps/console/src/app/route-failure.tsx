@@ -5,6 +5,7 @@ import { IconMapOff } from '@tabler/icons-react';
 import { ButtonLink } from '../components/links';
 import layout from '../components/layout.module.css';
 import { Empty, ProblemNotice } from '../components/notices';
+import { Page } from '../components/page';
 
 export function RouteFailure({ error, reset }: ErrorComponentProps): ReactNode {
   const router = useRouter();
@@ -28,18 +29,20 @@ export function RouteFailure({ error, reset }: ErrorComponentProps): ReactNode {
 
 export function NotFoundPage(): ReactNode {
   return (
-    <main className={layout.page}>
-      <Empty
-        title="No such page"
-        icon={<IconMapOff size={32} stroke={1.4} aria-hidden />}
-        next={
-          <ButtonLink to="/" variant="default">
-            Go to the overview
-          </ButtonLink>
-        }
-      >
-        The address leads nowhere in this console.
-      </Empty>
-    </main>
+    <Page title="No such page">
+      <section className={layout.panel}>
+        <Empty
+          title="Nothing is here"
+          icon={<IconMapOff size={32} stroke={1.4} aria-hidden />}
+          next={
+            <ButtonLink to="/" variant="default">
+              Go to the overview
+            </ButtonLink>
+          }
+        >
+          The address leads nowhere in this console.
+        </Empty>
+      </section>
+    </Page>
   );
 }

@@ -6,6 +6,8 @@ import { auditSearch } from '../features/audit/routes/audit.search';
 import { EndpointClassesPage } from '../features/classes/routes/endpoint-classes-page';
 import { OffendersPage } from '../features/offenders/routes/offenders-page';
 import { offendersSearch } from '../features/offenders/routes/offenders.search';
+import { OverridesPage } from '../features/overrides/routes/overrides-page';
+import { overridesSearch } from '../features/overrides/routes/overrides.search';
 import { OverviewPage } from '../features/overview/routes/overview-page';
 import { NodesPage } from '../features/rollout/routes/nodes-page';
 import { sessionQuery } from '../features/session/api/session.queries';
@@ -65,6 +67,7 @@ const overview = createRoute({ getParentRoute, path: '/', component: OverviewPag
 const tenants = createRoute({ getParentRoute, path: '/tenants', component: TenantsPage, validateSearch: tenantsSearch });
 const tenant = createRoute({ getParentRoute, path: '/tenants/$slug', component: TenantPage });
 const offenders = createRoute({ getParentRoute, path: '/offenders', component: OffendersPage, validateSearch: offendersSearch });
+const overrides = createRoute({ getParentRoute, path: '/overrides', component: OverridesPage, validateSearch: overridesSearch });
 const usage = createRoute({ getParentRoute, path: '/usage', component: UsagePage, validateSearch: usageSearch });
 const audit = createRoute({ getParentRoute, path: '/audit', component: AuditPage, validateSearch: auditSearch });
 const tiers = createRoute({ getParentRoute, path: '/tiers', component: TiersPage });
@@ -72,10 +75,12 @@ const tier = createRoute({ getParentRoute, path: '/tiers/$slug', component: Tier
 const endpointClasses = createRoute({ getParentRoute, path: '/endpoint-classes', component: EndpointClassesPage });
 const nodes = createRoute({ getParentRoute, path: '/nodes', component: NodesPage });
 const settings = createRoute({ getParentRoute, path: '/settings', component: SettingsPage });
+/** Whatever else is asked for: the navigation stays, so that there is a way on. */
+const unknown = createRoute({ getParentRoute, path: '$', component: NotFoundPage });
 
 const routeTree = root.addChildren([
   signIn,
-  shell.addChildren([overview, tenants, tenant, offenders, usage, audit, tiers, tier, endpointClasses, nodes, settings]),
+  shell.addChildren([overview, tenants, tenant, offenders, overrides, usage, audit, tiers, tier, endpointClasses, nodes, settings, unknown]),
 ]);
 
 export const queryClient = createQueryClient(() => {

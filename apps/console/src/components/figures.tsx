@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { Tooltip } from '@mantine/core';
 import { formatCount, formatRate, formatShort, formatWindow, type Units } from '../format/number';
-import { formatClock, formatDay, formatInstant, formatRelative, formatUtc, OPERATOR_ZONE, zoneName, type Instant } from '../format/time';
+import { formatClock, formatDay, formatInstant, formatRelative, formatUtc, OPERATOR_ZONE, type Instant } from '../format/time';
 import { useNow } from './use-now';
 import classes from './figures.module.css';
 
@@ -42,7 +42,7 @@ interface TimeProps {
 
 /** A time in its zone, exact UTC on hover. */
 export function Time({ at, zone = OPERATOR_ZONE, as = 'instant' }: TimeProps): ReactNode {
-  const label = `${formatInstant(at, zone)} ${zoneName(at, zone)} (${zone}) – ${formatUtc(at)}`;
+  const label = zone === 'UTC' ? formatUtc(at) : `${formatInstant(at, zone)} (${zone}) – ${formatUtc(at)}`;
   return (
     <Tooltip label={label}>
       <time className={classes.figure} dateTime={new Date(at).toISOString()}>

@@ -57,6 +57,16 @@ interface EmptyProps {
   readonly icon?: ReactNode;
 }
 
+/** A small panel with nothing in it says so in one line. */
+export function EmptyLine({ icon, children }: { readonly icon: ReactNode; readonly children: ReactNode }): ReactNode {
+  return (
+    <p className={classes.emptyLine}>
+      {icon}
+      {children}
+    </p>
+  );
+}
+
 export function Empty({ title, children, next, icon }: EmptyProps): ReactNode {
   return (
     <div className={classes.empty}>

@@ -9,6 +9,9 @@ export function formatCount(units: Units): string {
   return grouped.format(typeof units === 'string' ? BigInt(units) : units);
 }
 
+/** `1 subject`, `2,000 subjects`. */
+export const plural = (count: number, word: string): string => `${formatCount(count)} ${word}${count === 1 ? '' : 's'}`;
+
 const SCALES = [
   ['B', 9],
   ['M', 6],

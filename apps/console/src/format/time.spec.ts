@@ -3,7 +3,13 @@ import { formatInstant, formatRelative, formatSpan, formatUtc, fromLocalInput, l
 
 describe('formatInstant', () => {
   it('shows the tenant’s zone, not the operator’s', () => {
-    expect(formatInstant('2026-11-14T23:30:00Z', 'Asia/Tokyo')).toBe('15 Nov 2026, 08:30');
+    expect(formatInstant('2026-11-14T23:30:00Z', 'Asia/Tokyo')).toBe('15 Nov 2026, 08:30 GMT+9');
+  });
+
+  it('names the zone, which changes with the season', () => {
+    expect(formatInstant('2026-11-14T12:00:00Z', 'Europe/Berlin')).toBe('14 Nov 2026, 13:00 CET');
+    expect(formatInstant('2026-07-14T12:00:00Z', 'Europe/Berlin')).toBe('14 Jul 2026, 14:00 CEST');
+    expect(formatInstant('2026-07-14T12:00:00Z', 'UTC')).toBe('14 Jul 2026, 12:00 UTC');
   });
 });
 

@@ -15,11 +15,10 @@ export const OPERATOR_ZONE = Intl.DateTimeFormat().resolvedOptions().timeZone ||
 export type Instant = string | number;
 const toDate = (at: Instant): Date => new Date(at);
 
-/** `14 Nov 2026, 09:30` in the zone. */
+/** `14 Nov 2026, 09:30 CET`: in the zone, and saying which. */
 export function formatInstant(at: Instant, timeZone: string): string {
-  return formatOf(timeZone, { day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit', hour12: false }).format(
-    toDate(at),
-  );
+  const wall = formatOf(timeZone, { day: 'numeric', month: 'short', year: 'numeric', hour: '2-digit', minute: '2-digit', hour12: false });
+  return `${wall.format(toDate(at))} ${zoneName(at, timeZone)}`;
 }
 
 /** `09:30:12` in the zone, for lists of a single day. */

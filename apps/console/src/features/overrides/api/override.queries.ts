@@ -1,4 +1,4 @@
-import { queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
+import { infiniteQueryOptions, keepPreviousData, queryOptions, useMutation, useQueryClient } from '@tanstack/react-query';
 import type { Override, OverrideCreate } from '@quotaplane/contracts';
 import { call } from '../../../api/client';
 import { auditKeys } from '../../audit/api/audit.queries';
@@ -7,6 +7,7 @@ import { tenantKeys } from '../../tenants/api/tenant.queries';
 export const overrideKeys = {
   all: ['overrides'] as const,
   ofTenant: (tenant: string) => [...overrideKeys.all, 'tenant', tenant] as const,
+  list: (state: Override['state'] | undefined) => [...overrideKeys.all, 'list', state] as const,
   active: () => [...overrideKeys.all, 'active'] as const,
 };
 
@@ -23,6 +24,17 @@ export const activeOverridesQuery = queryOptions({
   queryFn: ({ signal }) => call('overridesList', { query: { state: 'active', limit: 200 }, signal }),
   refetchInterval: 10_000,
 });
+
+/** Everyone's, newest first; of every state where none is named. */
+export const overrideListQuery = (state: Override['state'] | undefined) =>
+  infiniteQueryOptions({
+    queryKey: overrideKeys.list(state),
+    queryFn: ({ pageParam, signal }) => call('overridesList', { query: { state, limit: 100, cursor: pageParam }, signal }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: (page) => page.nextCursor ?? undefined,
+    placeholderData: keepPreviousData,
+    refetchInterval: 10_000,
+  });
 
 export function useCreateOverride() {
   const refresh = useRefresh();

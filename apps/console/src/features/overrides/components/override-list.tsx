@@ -1,5 +1,5 @@
 import { useState, type ReactNode } from 'react';
-import { Button, Modal } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { IconTrendingUp } from '@tabler/icons-react';
@@ -8,12 +8,11 @@ import { Time } from '../../../components/figures';
 import { Loaded } from '../../../components/loaded';
 import { Empty, Notice } from '../../../components/notices';
 import { useNow } from '../../../components/use-now';
-import { announceChange } from '../../rollout/components/announce-change';
 import { useCan } from '../../session/api/session.queries';
 import { tenantOverridesQuery } from '../api/override.queries';
 import { describeSet } from './override-set';
-import { OverrideStateBadge, stateAt } from './override-state';
-import { RevertForm } from './revert-form';
+import { isOpenAt, OverrideStateBadge } from './override-state';
+import { RevertDialog } from './revert-dialog';
 import classes from './override-list.module.css';
 
 /** A tenant's overrides, newest first, each with its state, its end and the way back. */
@@ -35,19 +34,7 @@ export function OverrideList({ tenant, zone }: { readonly tenant: string; readon
               ))}
             </ul>
           )}
-          <Modal opened={reverting !== undefined} onClose={() => setReverting(undefined)} title={`Revert an override of ${tenant}`}>
-            {reverting ? (
-              <RevertForm
-                override={reverting}
-                reason=""
-                onCancel={() => setReverting(undefined)}
-                onReverted={(changeId) => {
-                  setReverting(undefined);
-                  announceChange('Override reverted', changeId);
-                }}
-              />
-            ) : null}
-          </Modal>
+          <RevertDialog override={reverting} onClose={() => setReverting(undefined)} />
         </>
       )}
     </Loaded>
@@ -63,7 +50,7 @@ interface OverrideItemProps {
 function OverrideItem({ override, zone, onRevert }: OverrideItemProps): ReactNode {
   const nowMs = useNow();
   const mayWrite = useCan('overrides:write');
-  const isOpen = ['active', 'scheduled'].includes(stateAt(override, nowMs));
+  const isOpen = isOpenAt(override, nowMs);
   return (
     <li id={`override-${override.id}`} className={classes.item} data-closed={!isOpen || undefined}>
       <div className={classes.main}>

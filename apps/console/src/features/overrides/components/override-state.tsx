@@ -12,6 +12,11 @@ export function stateAt(override: Pick<Override, 'state' | 'from' | 'until'>, no
   return Date.parse(override.from) > nowMs ? 'scheduled' : 'active';
 }
 
+/** In force or to come, and so to be reverted. */
+export function isOpenAt(override: Pick<Override, 'state' | 'from' | 'until'>, nowMs: number): boolean {
+  return ['active', 'scheduled'].includes(stateAt(override, nowMs));
+}
+
 export function OverrideStateBadge({ override }: { readonly override: Override }): ReactNode {
   const nowMs = useNow();
   switch (stateAt(override, nowMs)) {

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { Chip, Group, Input, SegmentedControl, TextInput } from '@mantine/core';
 import type { TenantPolicy } from '@quotaplane/contracts';
 import { Controller, useWatch } from 'react-hook-form';
-import { formatInstant, formatUtc, zoneName } from '../../../format/time';
+import { formatInstant, formatUtc } from '../../../format/time';
 import { useNow } from '../../../components/use-now';
 import type { RaiseForm } from './raise-numbers';
 import { endOf, ENDINGS, type Ending } from './raise-values';
@@ -50,7 +50,7 @@ export function RaiseWhen({ form, policy }: { readonly form: RaiseForm; readonly
           ? ending === 'never'
             ? 'Stays until someone reverts it.'
             : 'Choose when it ends.'
-          : `Ends by itself on every node at ${formatInstant(endAt, policy.timezone)} ${zoneName(endAt, policy.timezone)} (${formatUtc(endAt)}).`}
+          : `Ends by itself on every node at ${formatInstant(endAt, policy.timezone)} (${formatUtc(endAt)}).`}
       </p>
       <TextInput
         type="datetime-local"

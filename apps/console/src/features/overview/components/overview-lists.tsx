@@ -1,23 +1,21 @@
 import type { ReactNode } from 'react';
 import { Link } from '@tanstack/react-router';
-import { IconGauge, IconHourglassLow, IconServer2, IconShieldCheck } from '@tabler/icons-react';
+import { IconCheck, IconServer2 } from '@tabler/icons-react';
 import type { Node, Offender, Override, TenantRow } from '@quotaplane/contracts';
 import { Badge } from '../../../components/badge';
 import { Time } from '../../../components/figures';
-import { Empty } from '../../../components/notices';
+import { EmptyLine } from '../../../components/notices';
 import { UsageBar } from '../../../components/usage-bar';
 import { formatCount } from '../../../format/number';
 import { describeSet } from '../../overrides/components/override-set';
 import { NodeState } from '../../rollout/components/node-state';
 import classes from './tile.module.css';
 
+const FINE = <IconCheck size={16} stroke={2.2} aria-hidden />;
+
 export function OffenderList({ offenders }: { readonly offenders: readonly Offender[] }): ReactNode {
   if (offenders.length === 0)
-    return (
-      <Empty title="Nobody is being denied" icon={<IconShieldCheck size={30} stroke={1.4} aria-hidden />}>
-        No denial in the last 15 minutes.
-      </Empty>
-    );
+    return <EmptyLine icon={FINE}>Nobody was denied in the last 15 minutes.</EmptyLine>;
   return (
     <ul className={classes.list}>
       {offenders.map(({ tenant, subject, denials, limits }) => (
@@ -37,11 +35,7 @@ export function OffenderList({ offenders }: { readonly offenders: readonly Offen
 
 export function NearList({ tenants, nearPercent }: { readonly tenants: readonly TenantRow[]; readonly nearPercent: number }): ReactNode {
   if (tenants.length === 0)
-    return (
-      <Empty title="Everyone has room" icon={<IconGauge size={30} stroke={1.4} aria-hidden />}>
-        No tenant has used {nearPercent}% of its month.
-      </Empty>
-    );
+    return <EmptyLine icon={FINE}>Everyone has room: no tenant has used {nearPercent}% of its period.</EmptyLine>;
   return (
     <ul className={classes.list}>
       {tenants.map((tenant) => (
@@ -59,11 +53,7 @@ export function NearList({ tenants, nearPercent }: { readonly tenants: readonly 
 
 export function EndingList({ overrides }: { readonly overrides: readonly Override[] }): ReactNode {
   if (overrides.length === 0)
-    return (
-      <Empty title="Nothing ends soon" icon={<IconHourglassLow size={30} stroke={1.4} aria-hidden />}>
-        No active override has an end.
-      </Empty>
-    );
+    return <EmptyLine icon={FINE}>No active override has an end.</EmptyLine>;
   return (
     <ul className={classes.list}>
       {overrides.map((override) => (
@@ -83,16 +73,12 @@ export function EndingList({ overrides }: { readonly overrides: readonly Overrid
 
 export function NodeList({ nodes }: { readonly nodes: readonly Node[] }): ReactNode {
   if (nodes.length === 0) {
-    return (
-      <Empty title="No guard has reported" icon={<IconServer2 size={30} stroke={1.4} aria-hidden />}>
-        Start a guarded service; it appears here within a second.
-      </Empty>
-    );
+    return <EmptyLine icon={<IconServer2 size={16} aria-hidden />}>No guard has reported. Start a guarded service; it appears within a second.</EmptyLine>;
   }
   return (
     <ul className={classes.list}>
       {nodes.map((node) => (
-        <li key={node.incarnation} className={classes.item}>
+        <li key={node.incarnation} className={classes.item} data-gone={!node.alive || undefined}>
           <strong>{node.service}</strong>
           <span className={classes.sub}>
             {node.host} · {node.pid} · seen <Time at={node.lastSeen} as="relative" />

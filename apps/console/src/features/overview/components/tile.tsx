@@ -8,11 +8,13 @@ interface TileProps extends React.ComponentPropsWithRef<'a'> {
   readonly name: string;
   readonly value: ReactNode;
   readonly note: ReactNode;
+  /** Needs a look: the note says why. */
+  readonly isWarning?: boolean;
 }
 
-function TileAnchor({ icon: Icon, name, value, note, ...anchor }: TileProps): ReactNode {
+function TileAnchor({ icon: Icon, name, value, note, isWarning = false, ...anchor }: TileProps): ReactNode {
   return (
-    <a {...anchor} className={classes.tile}>
+    <a {...anchor} className={classes.tile} data-warn={isWarning || undefined}>
       <span className={classes.name}>
         <Icon size={16} stroke={1.8} aria-hidden />
         {name}

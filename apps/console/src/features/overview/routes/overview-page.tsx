@@ -7,10 +7,10 @@ import layout from '../../../components/layout.module.css';
 import { Loaded } from '../../../components/loaded';
 import { StaleMark } from '../../../components/notices';
 import { Page, Panel } from '../../../components/page';
-import { formatCount, percentOf } from '../../../format/number';
+import { formatCount, percentOf, plural } from '../../../format/number';
 import { offendersQuery } from '../../offenders/api/offender.queries';
 import { activeOverridesQuery } from '../../overrides/api/override.queries';
-import { nodesQuery } from '../../rollout/api/rollout.queries';
+import { liveFirst, nodesQuery } from '../../rollout/api/rollout.queries';
 import { nearQuotaQuery } from '../../tenants/api/tenant.queries';
 import { EndingList, NearList, NodeList, OffenderList } from '../components/overview-lists';
 import { Tile } from '../components/tile';
@@ -25,6 +25,7 @@ export function OverviewPage(): ReactNode {
   const tenants = useQuery(nearQuotaQuery);
   const alive = nodes.data?.items.filter((node) => node.alive) ?? [];
   const degraded = alive.filter((node) => node.mode === 'degraded').length;
+  const silent = (nodes.data?.items.length ?? 0) - alive.length;
   const denials = offenders.data?.items.reduce((sum, { denials: count }) => sum + count, 0) ?? 0;
   const ending = soonest(overrides.data?.items ?? []);
   const near = nearest(tenants.data?.items ?? []);
@@ -39,15 +40,16 @@ export function OverviewPage(): ReactNode {
           to="/nodes"
           icon={IconServer2}
           name="Nodes alive"
-          value={nodes.data ? formatCount(alive.length) : '…'}
-          note={degraded > 0 ? `${degraded} degraded` : 'all healthy'}
+          value={nodes.data ? formatCount(alive.length) + (silent > 0 ? ` of ${formatCount(nodes.data.items.length)}` : '') : '…'}
+          note={nodes.data ? nodesNote({ alive: alive.length, silent, degraded }) : '…'}
+          isWarning={nodes.data !== undefined && (alive.length === 0 || silent + degraded > 0)}
         />
         <Tile
           to="/offenders"
           icon={IconShieldExclamation}
           name="Denials, last 15 min"
           value={offenders.data ? formatCount(denials) : '…'}
-          note={`${formatCount(offenders.data?.items.length ?? 0)} subjects`}
+          note={plural(offenders.data?.items.length ?? 0, 'subject')}
         />
         <Tile
           to="/tenants"
@@ -58,40 +60,50 @@ export function OverviewPage(): ReactNode {
           note={`at ${NEAR_PERCENT}% of the month or more`}
         />
         <Tile
-          to="/audit"
-          search={{ action: 'override.create' }}
+          to="/overrides"
           icon={IconTrendingUp}
           name="Active overrides"
           value={overrides.data ? `${formatCount(overrides.data.items.length)}${overrides.data.nextCursor === null ? '' : '+'}` : '…'}
-          note={`${formatCount(ending.filter(endsWithinADay).length)} end within 24 h`}
+          note={endingNote(ending.filter(endsWithinADay).length)}
         />
       </div>
       <div className={layout.halves}>
-        <Panel title="Offenders now" isFlush note="last 15 min" actions={<Link to="/offenders">All offenders</Link>}>
-          <Loaded query={offenders}>{({ items }) => <OffenderList offenders={items.slice(0, SHOWN)} />}</Loaded>
-        </Panel>
-        <Panel
-          title="Near their quota"
-          isFlush
-          note="this period"
-          actions={
-            <Link to="/tenants" search={{ sort: '-monthUsed' }}>
-              All tenants
-            </Link>
-          }
-        >
-          <Loaded query={tenants}>{() => <NearList tenants={near.slice(0, SHOWN)} nearPercent={NEAR_PERCENT} />}</Loaded>
-        </Panel>
-        <Panel title="Overrides ending soon" isFlush>
-          <Loaded query={overrides}>{() => <EndingList overrides={ending.slice(0, SHOWN)} />}</Loaded>
-        </Panel>
-        <Panel title="Nodes" isFlush actions={<Link to="/nodes">All nodes</Link>}>
-          <Loaded query={nodes}>{({ items }) => <NodeList nodes={items.slice(0, SHOWN)} />}</Loaded>
-        </Panel>
+        <div className={layout.stack}>
+          <Panel title="Offenders now" isFlush note="last 15 min" actions={<Link to="/offenders">All offenders</Link>}>
+            <Loaded query={offenders}>{({ items }) => <OffenderList offenders={items.slice(0, SHOWN)} />}</Loaded>
+          </Panel>
+          <Panel title="Overrides ending soon" isFlush actions={<Link to="/overrides">All overrides</Link>}>
+            <Loaded query={overrides}>{() => <EndingList overrides={ending.slice(0, SHOWN)} />}</Loaded>
+          </Panel>
+        </div>
+        <div className={layout.stack}>
+          <Panel
+            title="Near their quota"
+            isFlush
+            note="this period"
+            actions={
+              <Link to="/tenants" search={{ sort: '-monthUsed' }}>
+                All tenants
+              </Link>
+            }
+          >
+            <Loaded query={tenants}>{() => <NearList tenants={near.slice(0, SHOWN)} nearPercent={NEAR_PERCENT} />}</Loaded>
+          </Panel>
+          <Panel title="Nodes" isFlush actions={<Link to="/nodes">All nodes</Link>}>
+            <Loaded query={nodes}>{({ items }) => <NodeList nodes={liveFirst(items).slice(0, SHOWN)} />}</Loaded>
+          </Panel>
+        </div>
       </div>
     </Page>
   );
 }
+
+function nodesNote({ alive, silent, degraded }: { readonly alive: number; readonly silent: number; readonly degraded: number }): string {
+  const troubles = [...(silent > 0 ? [`${formatCount(silent)} silent`] : []), ...(degraded > 0 ? [`${formatCount(degraded)} degraded`] : [])];
+  return troubles.length > 0 ? troubles.join(', ') : alive === 0 ? 'no guard has reported' : 'all healthy';
+}
+
+const endingNote = (count: number): string => (count === 1 ? '1 ends within 24 h' : `${formatCount(count)} end within 24 h`);
 
 function soonest(overrides: readonly Override[]): Override[] {
   return overrides.filter(({ until }) => until !== null).toSorted((a, b) => Date.parse(a.until ?? '') - Date.parse(b.until ?? ''));

@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
-import type { ChangeReceipts } from '@quotaplane/contracts';
+import type { ChangeReceipts, Node } from '@quotaplane/contracts';
 import { call } from '../../../api/client';
 
 export const rolloutKeys = {
@@ -31,6 +31,11 @@ export const changeQuery = (id: string, startedAtMs: number) =>
       return waitedMs > GIVE_UP_AFTER_MS ? false : waitedMs > QUICK_FOR_MS ? SLOW_MS : QUICK_MS;
     },
   });
+
+/** Those alive come first, then the last to start: an order that stands still while they report. */
+export function liveFirst(nodes: readonly Node[]): Node[] {
+  return nodes.toSorted((a, b) => Number(b.alive) - Number(a.alive) || Date.parse(b.startedAt) - Date.parse(a.startedAt));
+}
 
 export const nodesQuery = queryOptions({
   queryKey: rolloutKeys.nodes(),

@@ -7,7 +7,7 @@ import { Time } from '../../../components/figures';
 import { Loaded } from '../../../components/loaded';
 import { Empty, StaleMark } from '../../../components/notices';
 import { Page, Panel } from '../../../components/page';
-import { nodesQuery } from '../api/rollout.queries';
+import { liveFirst, nodesQuery } from '../api/rollout.queries';
 import { NodeState } from '../components/node-state';
 
 const column = columnsOf<Node>();
@@ -33,7 +33,7 @@ export function NodesPage(): ReactNode {
       <Panel
         title="Guards"
         isFlush
-        note={nodes.data ? `${nodes.data.items.filter((node) => node.alive).length} alive` : undefined}
+        note={nodes.data ? `${nodes.data.items.filter((node) => node.alive).length} of ${nodes.data.items.length} alive` : undefined}
         actions={<StaleMark error={nodes.error} updatedAtMs={nodes.dataUpdatedAt} />}
       >
         <Loaded query={nodes}>
@@ -43,7 +43,7 @@ export function NodesPage(): ReactNode {
                 Start a guarded service with the same Redis, for instance <code>npm run echo</code>; it appears here within a second.
               </Empty>
             ) : (
-              <DataTable label="Guards" columns={columns} rows={items} rowKey={(node) => node.incarnation} />
+              <DataTable label="Guards" columns={columns} rows={liveFirst(items)} rowKey={(node) => node.incarnation} />
             )
           }
         </Loaded>

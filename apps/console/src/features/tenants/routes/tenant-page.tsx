@@ -7,7 +7,9 @@ import type { Tenant } from '@quotaplane/contracts';
 import { Badge } from '../../../components/badge';
 import { Time } from '../../../components/figures';
 import layout from '../../../components/layout.module.css';
+import { ButtonLink } from '../../../components/links';
 import { Loaded } from '../../../components/loaded';
+import { isNotFound, MissingPage } from '../../../components/missing-page';
 import { Empty, StaleMark } from '../../../components/notices';
 import { Facts, Page, Panel } from '../../../components/page';
 import { auditTailQuery } from '../../audit/api/audit.queries';
@@ -29,6 +31,14 @@ const route = getRouteApi('/console/tenants/$slug');
 export function TenantPage(): ReactNode {
   const { slug } = route.useParams();
   const tenant = useQuery(tenantQuery(slug));
+  if (tenant.data === undefined && isNotFound(tenant.error)) {
+    const next = (
+      <ButtonLink to="/tenants" variant="default">
+        All tenants
+      </ButtonLink>
+    );
+    return <MissingPage kind="tenant" name={slug} next={next} />;
+  }
   return (
     <Loaded query={tenant} heightPx={300}>
       {(read) => <TenantDetail key={slug} tenant={read} />}

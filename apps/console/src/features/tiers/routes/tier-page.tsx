@@ -7,7 +7,9 @@ import { Badge } from '../../../components/badge';
 import { DiffTable } from '../../../components/diff-table';
 import { Count, Time } from '../../../components/figures';
 import layout from '../../../components/layout.module.css';
+import { ButtonLink } from '../../../components/links';
 import { Loaded } from '../../../components/loaded';
+import { isNotFound, MissingPage } from '../../../components/missing-page';
 import { Empty } from '../../../components/notices';
 import { Facts, Page, Panel } from '../../../components/page';
 import type { FieldDifference, Json } from '../../../format/json-diff';
@@ -25,6 +27,14 @@ const route = getRouteApi('/console/tiers/$slug');
 export function TierPage(): ReactNode {
   const { slug } = route.useParams();
   const tier = useQuery(tierQuery(slug));
+  if (tier.data === undefined && isNotFound(tier.error)) {
+    const next = (
+      <ButtonLink to="/tiers" variant="default">
+        All tiers
+      </ButtonLink>
+    );
+    return <MissingPage kind="tier" name={slug} next={next} />;
+  }
   return (
     <Loaded query={tier} heightPx={300}>
       {(read) => <TierDetail key={slug} tier={read} />}
