@@ -1,4 +1,5 @@
 import type { CatalogueCache } from '@quotaplane/policy';
+import { costFault, isCost } from './cost';
 import { UNIDENTIFIED, type Call, type CallClass } from './decide/call';
 import type { EndpointClassMark } from './decorators';
 import type { HandlerRules } from './handler-rules';
@@ -6,14 +7,6 @@ import { routeTemplateOf } from './http/request-facts';
 import type { ClientAddress } from './identity/client-address';
 import type { GuardedRequest, Identity } from './identity/identity';
 import type { ResolvedOptions } from './resolve-options';
-
-/** A `@Cost` function answered what is no cost: a fault of the service, not of its caller. */
-export class InvalidCostError extends Error {
-  override readonly name = 'InvalidCostError';
-  constructor(className: string, cost: unknown) {
-    super(`@Cost of endpoint class ${className} answered ${String(cost)}; a cost is a whole number from 0 to 2^53-1`);
-  }
-}
 
 const ANONYMOUS_TENANT = 'anonymous';
 const DEFAULT_COST = 1;
@@ -27,10 +20,11 @@ export class CallBuilder {
     private readonly options: Pick<ResolvedOptions, 'failMode'>,
   ) {}
 
-  /** @throws {InvalidCostError} and whatever a `@Cost` or `@Subject` function throws */
+  /** @throws whatever a `@Cost` or `@Subject` function throws */
   build(request: GuardedRequest, rules: HandlerRules, identity: Exclude<Identity, { kind: 'unauthenticated' }>, arrivedAtMs: number): Call {
     const known = this.catalogue.classes()?.classes[rules.endpointClass.slug];
     const callClass = this.classOf(rules.endpointClass, known);
+    const units = unitsOf(request, rules, known?.cost ?? DEFAULT_COST);
     const isTenant = identity.kind === 'tenant';
     return {
       tenant: isTenant ? identity.tenant : identity.kind === 'anonymous' ? ANONYMOUS_TENANT : UNIDENTIFIED,
@@ -38,7 +32,9 @@ export class CallBuilder {
       class: callClass,
       method: request.method,
       route: routeTemplateOf(request),
-      cost: costOf(request, rules, callClass.slug, known?.cost ?? DEFAULT_COST),
+      // What costs nothing that can be counted only looks, so that its refusal carries the fields too.
+      cost: isCost(units) ? units : 0,
+      costFault: isCost(units) ? undefined : costFault(units),
       address: this.addresses.of(request),
       keyId: isTenant ? identity.keyId : undefined,
       userId: isTenant ? identity.userId : undefined,
@@ -52,10 +48,9 @@ export class CallBuilder {
   }
 }
 
-function costOf(request: GuardedRequest, { cost }: HandlerRules, className: string, classCost: number): number {
-  const units = cost === undefined ? classCost : typeof cost === 'number' ? cost : cost(request);
-  if (!Number.isSafeInteger(units) || units < 0) throw new InvalidCostError(className, units);
-  return units;
+/** Not yet known to be a cost: a `@Cost` function works it out from what the caller sent. */
+function unitsOf(request: GuardedRequest, { cost }: HandlerRules, classCost: number): unknown {
+  return cost === undefined ? classCost : typeof cost === 'number' ? cost : cost(request);
 }
 
 function subjectsOf(request: GuardedRequest, { subjects }: HandlerRules): ReadonlyMap<string, string> | undefined {

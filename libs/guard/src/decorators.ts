@@ -1,8 +1,10 @@
 import { SetMetadata, type CustomDecorator } from '@nestjs/common';
+import { InvalidCostError, isCost } from './cost';
 import type { GuardedRequest } from './identity/identity';
 
 /** What happens to a class's calls while the store is away. */
 export type FailMode = 'local' | 'open' | 'closed';
+/** Works a cost out from a request. Its result is the caller's input: bound it, and mind a missing query or body. */
 export type CostOf = (request: GuardedRequest) => number;
 export type SubjectOf = (request: GuardedRequest) => string | undefined;
 
@@ -30,10 +32,15 @@ export function EndpointClass(slug: string, options: { readonly failMode?: FailM
 }
 
 /**
- * Cost of a call in whole units, 0 or more, instead of the class's. 0 looks without spending.
- * A function that answers anything else is a fault of the service: the call is refused with 422 `cost_exceeds_limit` or, for non-integers, 500.
+ * Cost of a call in whole units from 0 to 2^53-1, instead of the class's. 0 looks without spending.
+ * A function works it out from what the caller sent. Where its result is no cost (NaN, a fraction, negative, too large) the call is refused with
+ * 422 `invalid`, uses nothing, and is logged once per class and minute; above what a limit can hold it is 422 `cost_exceeds_limit`. What the
+ * function throws becomes the answer, so an exception of Nest's keeps its status and any other error is a 500.
+ * @example Cost((request) => Math.min(100, Math.max(1, Math.trunc(Number(request.query?.['pages'])) || 1)))
+ * @throws {InvalidCostError} `cost` is a number and no cost
  */
 export function Cost(cost: number | CostOf): CustomDecorator {
+  if (typeof cost === 'number' && !isCost(cost)) throw new InvalidCostError(cost);
   return SetMetadata<string, number | CostOf>(COST, cost);
 }
 

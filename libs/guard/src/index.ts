@@ -1,4 +1,4 @@
-export { InvalidCostError } from './call-builder';
+export { InvalidCostError } from './cost';
 export { Cost, EndpointClass, SkipQuota, Subject, type CostOf, type FailMode, type SubjectOf } from './decorators';
 export { PROBLEM_JSON, QuotaProblemException, type QuotaProblem } from './http/quota-problem.exception';
 export { ApiKeyIdentity } from './identity/api-key.identity';

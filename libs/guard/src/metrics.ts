@@ -19,7 +19,7 @@ export class QuotaMetrics {
     const registers = [registry];
     this.decisions = new Counter({
       name: 'quotaplane_decisions_total',
-      help: 'Decisions by binding limit, its scope, endpoint class, result (allowed or the code of the denial) and source',
+      help: 'Decisions by binding limit, its scope, endpoint class, result (allowed, or the code of the refusal) and source',
       labelNames: ['limit', 'scope', 'class', 'result', 'source'],
       registers,
     });
@@ -39,10 +39,9 @@ export class QuotaMetrics {
   }
 
   /** @internal */
-  decided(decision: Decision, endpointClass: string, tookMs: number): void {
+  decided(decision: Decision, endpointClass: string, tookMs: number, result: string = decision.code ?? decision.outcome): void {
     const limit = decision.binding?.name ?? 'none';
     const scope = decision.binding?.scope ?? 'none';
-    const result = decision.code ?? decision.outcome;
     const id = `${limit} ${scope} ${endpointClass} ${result} ${decision.source}`;
     let series = this.decisionSeries.get(id);
     if (!series) {

@@ -1,6 +1,7 @@
 import { Inject, Injectable, Logger, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
 import { CallBuilder } from './call-builder';
+import { CostFaultLog } from './cost-fault-log';
 import type { Call } from './decide/call';
 import type { GuardDecision } from './decide/guard-decision';
 import { HandlerRulesReader } from './handler-rules';
@@ -25,6 +26,7 @@ export class QuotaGuard implements CanActivate {
   private readonly rules: HandlerRulesReader;
   private readonly calls: CallBuilder;
   private readonly exposed: string;
+  private readonly costFaults = new CostFaultLog((line) => this.logger.warn(line));
   private readonly unguardedContexts = new Set<string>();
 
   /** @internal Nest makes it. */
@@ -37,7 +39,7 @@ export class QuotaGuard implements CanActivate {
     this.exposed = exposedFields(runtime.options);
   }
 
-  /** @throws {QuotaProblemException} the call is denied, or its credentials are wrong */
+  /** @throws {QuotaProblemException} the call is denied, its credentials are wrong, or no cost can be worked out from it */
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const arrivedAtMs = performance.now();
     if (context.getType() !== 'http') return this.passUnguarded(context.getType());
@@ -55,9 +57,11 @@ export class QuotaGuard implements CanActivate {
     if (identity.kind === 'unauthenticated') return this.refuse(request, answer, identity);
     const call = this.calls.build(request, rules, identity, arrivedAtMs);
     const decision = await this.decide(call, identity);
-    this.runtime.usage.decided(call, decision);
-    this.runtime.metrics.decided(decision, call.class.slug, performance.now() - arrivedAtMs);
+    const isCostRefused = call.costFault !== undefined && decision.outcome === 'allowed';
+    if (!isCostRefused) this.runtime.usage.decided(call, decision);
+    this.runtime.metrics.decided(decision, call.class.slug, performance.now() - arrivedAtMs, isCostRefused ? 'invalid' : undefined);
     answer.set(fieldsOf(decision, this.runtime.options));
+    if (isCostRefused) this.refuseCost(request, call, call.costFault);
     return decision.outcome === 'allowed' || this.deny(request, decision);
   }
 
@@ -73,6 +77,11 @@ export class QuotaGuard implements CanActivate {
   private refuse(request: GuardedRequest, answer: Answer, identity: Extract<Identity, { kind: 'unauthenticated' }>): never {
     answer.set([['WWW-Authenticate', 'ApiKey']]);
     throw new QuotaProblemException(problemOf('unauthenticated', identity.detail ?? 'the credentials are wrong', { requestId: requestIdOf(request) }));
+  }
+
+  private refuseCost(request: GuardedRequest, call: Call, fault: string): never {
+    this.costFaults.record(call.class.slug, fault);
+    throw new QuotaProblemException(problemOf('invalid', fault, { requestId: requestIdOf(request) }));
   }
 
   private passUnguarded(kind: string): boolean {

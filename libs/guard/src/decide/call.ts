@@ -17,6 +17,8 @@ export interface Call {
   readonly route: string;
   /** Whole units, 0 or more. */
   readonly cost: number;
+  /** Why `@Cost` worked out no cost; the call then looks without spending and is refused. */
+  readonly costFault?: string | undefined;
   /** Normalised address; always known. */
   readonly address: string;
   readonly keyId?: string | null | undefined;

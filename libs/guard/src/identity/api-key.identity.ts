@@ -13,7 +13,8 @@ const KEY_MAX = 128;
 
 /**
  * The default resolver: the tenant of the platform's API key in `X-Api-Key`, the user in `X-User-Id` (the key's own user, where it has one, wins).
- * No key: anonymous. A key that the platform does not know: unauthenticated, never anonymous.
+ * No key: anonymous. A key that the platform does not know: unauthenticated, never anonymous. While the store is away a well-formed key that this
+ * node has not met cannot be told from an unknown one: it is `unavailable`, decided by the class's fail mode on the default limits.
  */
 export class ApiKeyIdentity implements IdentityResolver {
   private readonly hashes = new Map<string, string>();

@@ -17,7 +17,10 @@ export type Identity =
   | { readonly kind: 'anonymous' }
   /** Wrong credentials: answered with 401, never treated as anonymous. */
   | { readonly kind: 'unauthenticated'; readonly detail?: string }
-  /** Who it is cannot be found out just now: the endpoint class's fail mode decides, never the anonymous tier. */
+  /**
+   * Who it is cannot be found out just now, such as a key this node has never seen while the store is away: the endpoint class's fail mode decides,
+   * with the service's default limits counted by address; never the anonymous tier, and never 401.
+   */
   | { readonly kind: 'unavailable' };
 
 /** Tells who is calling. Replace the default ({@link ApiKeyIdentity}) when the service has its own sign-in. */

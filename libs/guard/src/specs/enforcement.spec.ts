@@ -4,6 +4,7 @@ import { startRedis, type TestRedis } from '@quotaplane/testing';
 import type { Redis } from 'ioredis';
 import { parseList } from 'structured-headers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Cost, InvalidCostError } from '../index';
 import { hashSecret } from '../key-format';
 import { ADAPTERS, startGuardedApp, type GuardedApp } from './guarded-app';
 import { catalogueOf, limitOf, publish } from './policies';
@@ -13,6 +14,9 @@ describe.each(ADAPTERS)('a guarded service on %s', (adapter) => {
   let client: Redis;
   let publisher: PolicyPublisher;
   let app: GuardedApp;
+  const warnings: string[] = [];
+  const log = (): void => undefined;
+  const logger = { log, error: log, warn: (line: unknown) => void warnings.push(String(line)) };
 
   beforeAll(async () => {
     redis = await startRedis();
@@ -20,7 +24,7 @@ describe.each(ADAPTERS)('a guarded service on %s', (adapter) => {
     await new Promise((resolve) => client.once('ready', resolve));
     publisher = new PolicyPublisher({ redis: client });
     await publisher.publishClasses(catalogueOf(), 'c');
-    app = await startGuardedApp(adapter, { redisUrl: redis.url, service: 'probe', docsUrl: 'https://example.com/limits', storeBudgetMs: 1000 });
+    app = await startGuardedApp(adapter, { redisUrl: redis.url, service: 'probe', docsUrl: 'https://example.com/limits', storeBudgetMs: 1000 }, logger);
   });
   afterAll(async () => {
     await app.close();
@@ -159,6 +163,28 @@ describe.each(ADAPTERS)('a guarded service on %s', (adapter) => {
     expect((await app.get('/search', key)).headers.get('ratelimit-remaining')).toBe('50');
     const bulk = await app.get('/bulk', { ...key, 'content-type': 'application/json' }, { method: 'POST', body: JSON.stringify({ items: [1, 2, 3] }) });
     expect(bulk.headers.get('ratelimit-remaining')).toBe('47');
+  });
+
+  // Fails when an invalid cost is thrown as an error, charged, or clamped.
+  it('refuses a worked-out cost that is none with 422, the fields, one log line and no charge', async () => {
+    const key = await tenantWith('no-cost', { limits: [limitOf({ limit: 60, burst: 60 })] });
+    warnings.length = 0;
+    for (const [pages, named] of [['abc', 'NaN'], ['1.5', '1.5'], ['-5', '-5'], ['9007199254740992', '9007199254740992']]) {
+      const answer = await app.get(`/report?pages=${pages}`, key);
+      expect(answer.status).toBe(422);
+      expect(answer.headers.get('content-type')).toMatch(/^application\/problem\+json/);
+      expect(answer.headers.get('ratelimit-policy')).toBe('"per-minute";q=60;w=60');
+      expect(answer.headers.get('ratelimit-remaining')).toBe('60');
+      expect(answer.headers.get('retry-after')).toBeNull();
+      expect(await answer.json()).toMatchObject({ code: 'invalid', status: 422, detail: expect.stringContaining(`the cost worked out from this request is ${named},`) });
+    }
+    expect(warnings).toEqual([expect.stringMatching(/^@Cost of endpoint class report: .* is NaN, .*; refused with 422, count=1$/)]);
+    expect((await app.get('/report?pages=9007199254740991', key)).status).toBe(422);
+    expect((await app.get('/report?pages=7', key)).headers.get('ratelimit-remaining')).toBe('53');
+  });
+
+  it('refuses a constant that is no cost when the service loads', () => {
+    expect(() => Cost(1.5)).toThrow(InvalidCostError);
   });
 
   it('answers 422 without a wait where the cost is above the capacity', async () => {

@@ -40,6 +40,13 @@ export class ProbeController {
     return {};
   }
 
+  @Get('report')
+  @EndpointClass('report')
+  @Cost((request) => Number(request.query['pages']))
+  report(): object {
+    return {};
+  }
+
   @Get('free')
   @EndpointClass('free')
   free(): object {
