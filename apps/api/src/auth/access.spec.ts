@@ -49,11 +49,22 @@ describe('tokens', () => {
 
   // Mutation: leave the checksum test out, or look the token up by prefix, and one of these passes.
   it('refuses garbage, unknown, expired and missing tokens alike', async () => {
-    const { secret } = await tokenWith({ scopes: ['tiers:read'], expiresAt: new Date(Date.now() + 400).toISOString() });
+    const { secret } = await tokenWith({ scopes: ['tiers:read'], expiresAt: new Date(Date.now() + 60_000).toISOString() });
     await prisma.apiToken.update({ where: { secretHash: hashSecret(secret) }, data: { expiresAt: new Date(Date.now() - 1) } });
     for (const token of [null, 'qpt_garbage', generateSecret('qpt_'), secret, `${secret}x`]) {
       const answer = await api.call('GET', '/v1/tiers', { token });
       expect(answer).toMatchObject({ status: 401, body: { code: 'unauthenticated', detail: 'Sign in, or send a valid API token' } });
+    }
+  });
+
+  it('makes no token that has ended already', async () => {
+    const ended = { name: 'ended', scopes: ['tiers:read'], binding: { kind: 'platform' }, expiresAt: new Date(Date.now() - 1_000).toISOString() };
+    expect(await api.call('POST', '/v1/tokens', { body: ended })).toMatchObject({ status: 422, body: { errors: [{ pointer: '/expiresAt' }] } });
+  });
+
+  it('says how a token is sent when the word Bearer is missing', async () => {
+    for (const authorization of [ADMIN_TOKEN, `Basic ${ADMIN_TOKEN}`]) {
+      expect(await api.call('GET', '/v1/tiers', { token: null, headers: { authorization } })).toMatchObject({ status: 401, body: { detail: 'Send the token as "Authorization: Bearer <token>"' } });
     }
   });
 

@@ -37,7 +37,10 @@ export class TokensService {
   async create(caller: Caller, body: Create): Promise<RouteOutput<typeof routes.tokensCreate>> {
     await this.requireGrantable(caller, body);
     const secret = generateSecret('qpt_');
-    return this.changes.commit(caller, [PLATFORM_CHAIN], async (tx) => {
+    return this.changes.commit(caller, [PLATFORM_CHAIN], async (tx, { at }) => {
+      if (body.expiresAt !== undefined && new Date(body.expiresAt) <= at) {
+        throw new DomainError('invalid', 'The token would have ended already', { errors: [{ pointer: '/expiresAt', detail: 'must be in the future' }] });
+      }
       const row = await tx.apiToken.create({
         data: {
           name: body.name, scopes: [...new Set(body.scopes)], binding: body.binding, secretHash: hashSecret(secret), hint: secret.slice(0, HINT_LENGTH),
