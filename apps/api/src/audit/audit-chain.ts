@@ -3,6 +3,9 @@ import type { PrismaService, Tx } from '../database/prisma.service';
 import { lockAuditHeads, moveAuditHead, type AuditLink, type ChainHead } from '../database/audit-sql';
 import { canonicalJson } from '../http/canonical-json';
 
+/** Chain of everything that belongs to no single tenant. A tenant's chain is its slug. */
+export const PLATFORM_CHAIN = 'platform';
+
 /** An entry without its place in a chain. */
 export type EntryContent = Omit<AuditLink, 'id' | 'prevHash' | 'hash' | 'chain' | 'seq'>;
 
@@ -25,6 +28,13 @@ export async function lockHeads(tx: Tx, chains: readonly string[]): Promise<Chai
 /** Creates heads outside the change, so that two first changes of a chain meet on one committed row. */
 export async function createHeads(prisma: PrismaService, chains: readonly string[]): Promise<void> {
   await prisma.auditHead.createMany({ data: chains.map((chain) => ({ chain })), skipDuplicates: true });
+}
+
+/** Of `chains` those that may have a head: the platform's and those of tenants, deleted ones too. Else any name in a body would leave a row. */
+export async function ownedChains(prisma: PrismaService, chains: readonly string[]): Promise<string[]> {
+  const tenants = await prisma.tenant.findMany({ where: { slug: { in: [...chains] } }, select: { slug: true } });
+  const slugs = new Set([PLATFORM_CHAIN, ...tenants.map(({ slug }) => slug)]);
+  return chains.filter((chain) => slugs.has(chain));
 }
 
 /** Appends the entry to each locked chain and moves its head. */

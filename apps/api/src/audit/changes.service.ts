@@ -3,15 +3,14 @@ import { Inject, Injectable, Optional } from '@nestjs/common';
 import type { Actor } from '@quotaplane/contracts';
 import { Clock } from '../config/clock';
 import { PrismaService, type Tx } from '../database/prisma.service';
-import { actorOf } from '../http/caller';
+import { actorOf, notFound } from '../http/caller';
 import { requestContext } from '../http/request-context';
-import { appendEntries, lockHeads, MissingHeadError, createHeads } from './audit-chain';
+import { appendEntries, createHeads, lockHeads, MissingHeadError, ownedChains, PLATFORM_CHAIN } from './audit-chain';
 import { ChangePoke } from './change-poke';
 import type { ChangeTopic } from './change-topic';
 import { storeAnswer } from './idempotent-answer';
 
-/** Chain of everything that belongs to no single tenant. A tenant's chain is its slug. */
-export const PLATFORM_CHAIN = 'platform';
+export { PLATFORM_CHAIN };
 
 /** What was done, told by the work of a change once it has done it. */
 export interface ChangeRecord<A extends object> {
@@ -48,14 +47,17 @@ export class ChangesService {
 
   /**
    * @param chains audit chains the change is written to, usually one: `[tenantSlug]` or `[PLATFORM_CHAIN]`
+   * @param options.opens the work creates the tenant of these chains; else a chain that is no tenant's is not_found
    * @returns the work's answer with the `changeId` to ask `/v1/changes/{id}` for
    * @throws {DomainError} whatever `work` refuses; idempotency_running when another send of the same key took over
    */
-  async commit<A extends object>(actor: Actor, chains: readonly string[], work: ChangeWork<A>): Promise<A & { changeId: string }> {
+  async commit<A extends object>(actor: Actor, chains: readonly string[], work: ChangeWork<A>, options: { readonly opens?: boolean } = {}): Promise<A & { changeId: string }> {
     const sorted = [...new Set(chains)].sort();
     const answer = await this.attempt(actor, sorted, work).catch(async (error: unknown) => {
       if (!(error instanceof MissingHeadError)) throw error;
-      await createHeads(this.prisma, sorted);
+      const owned = options.opens ? sorted : await ownedChains(this.prisma, sorted);
+      if (owned.length < sorted.length) throw notFound();
+      await createHeads(this.prisma, owned);
       return this.attempt(actor, sorted, work);
     });
     this.worker?.poke(answer.changeId);

@@ -25,6 +25,11 @@ export function notFound(): DomainError {
   return new DomainError('not_found', 'There is no such resource');
 }
 
+/** The 404 of a tenant that a body or a query names: `pointer` says where, for the path of such a request is right. */
+export function unknownTenant(pointer: string): DomainError {
+  return new DomainError('not_found', 'There is no such tenant', { errors: [{ pointer, detail: 'is not a tenant' }] });
+}
+
 /**
  * Refuses a resource of a tenant the caller is not bound to. For routes that find the tenant only by reading a row;
  * where the path, query or body names it, the access guard has done this already.

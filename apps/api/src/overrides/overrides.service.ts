@@ -4,11 +4,11 @@ import { ChangesService, type ChangeRecord } from '../audit/changes.service';
 import { Clock } from '../config/clock';
 import { PrismaService, type Tx } from '../database/prisma.service';
 import type { OverrideRow, Prisma } from '../database/rows';
-import { notFound, requireVisible, type Caller } from '../http/caller';
+import { notFound, requireVisible, unknownTenant, type Caller } from '../http/caller';
 import { createdCursor, pageOfRows, readCursor } from '../http/page-cursor';
 import { versionConflict } from '../http/version-conflict';
 import { invalidFields } from '../tenants/tenant-rules';
-import { requireTenant } from '../tenants/tenants.service';
+import { requireTenant, requireTenantFilter } from '../tenants/tenants.service';
 import { overrideSetErrors, overrideStateAt, spanErrors } from './override-rules';
 import { overrideFromRow } from './overrides.mapping';
 import { currentContents } from './tier-content';
@@ -26,6 +26,7 @@ export class OverridesService {
     const now = new Date(this.clock.now());
     const after = readCursor(query.cursor, createdCursor);
     const tenant = caller.boundTenant ?? query.tenant;
+    await requireTenantFilter(this.prisma, query.tenant);
     const rows = await this.prisma.override.findMany({
       where: {
         AND: [
@@ -49,6 +50,7 @@ export class OverridesService {
 
   async create(caller: Caller, { body }: RouteInput<typeof routes.overridesCreate>): Promise<RouteOutput<typeof routes.overridesCreate>> {
     const slug = body.tenant;
+    if (!(await this.prisma.tenant.findFirst({ where: { slug, deletedAt: null }, select: { id: true } }))) throw unknownTenant('/tenant');
     return this.changes.commit(caller, [slug], async (tx, { at }) => {
       const tenant = await requireTenant(tx, slug);
       const from = body.from === undefined ? at : new Date(body.from);

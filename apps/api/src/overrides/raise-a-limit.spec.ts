@@ -111,7 +111,20 @@ it('refuses what the tier lacks, a burst on a window, an end in the past, and wh
   expect(await pointers({ set: { concurrency: 1 }, until: '2020-01-01T00:00:00Z' })).toEqual(['/until']);
   expect(await pointers({ set: { concurrency: 1 }, from: '2090-02-01T00:00:00Z', until: '2090-01-01T00:00:00Z' })).toEqual(['/until']);
   expect(await pointers({ set: { quotas: { exports: { allowance: 1 } } } })).toEqual(['/set/quotas/exports']);
-  expect((await post({ tenant: 'nobody', set: { concurrency: 1 } })).status).toBe(404);
+});
+
+// Mutation: leave requireTenantFilter or unknownTenant out, and a typo reads as "has nothing" or as a wrong path.
+it('names a tenant that does not exist, in a body and as a filter, and keeps no trace of it', async () => {
+  const body = { tenant: 'nobody', set: { concurrency: 1 }, reason: 'try it' };
+  expect(await api.call('POST', '/v1/overrides', { body })).toMatchObject({ status: 404, body: { errors: [{ pointer: '/tenant', detail: 'is not a tenant' }] } });
+  for (const path of ['/v1/overrides', '/v1/usage']) {
+    expect(await api.call('GET', `${path}?tenant=nobody`)).toMatchObject({ status: 404, body: { errors: [{ pointer: '/query/tenant' }] } });
+    expect((await api.call('GET', `${path}?tenant=acme`)).status).toBe(200);
+  }
+  // Mutation: create heads for whatever chain is named, and each name leaves a row.
+  expect((await api.call('PATCH', '/v1/tenants/nobody', { body: { name: 'No' }, ifMatch: 1 })).status).toBe(404);
+  expect((await api.call('POST', '/v1/tenants/nobody/keys', { body: { name: 'ci' } })).status).toBe(404);
+  expect(await api.app.get(PrismaService).auditHead.count({ where: { chain: 'nobody' } })).toBe(0);
 });
 
 it('ends an override by hand, once, and on every edit wants the version', async () => {

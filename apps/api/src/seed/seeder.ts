@@ -133,7 +133,7 @@ export class Seeder {
     await this.changes.commit(SYSTEM_CALLER, chains, async (tx, { at }) => {
       await work(tx, at);
       return { answer: {}, action, entity, tenant, topics, reason: REASON, before: null, after };
-    });
+    }, { opens: true });
     return 1;
   }
 }

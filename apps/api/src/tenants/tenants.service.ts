@@ -5,7 +5,7 @@ import { ChangesService } from '../audit/changes.service';
 import type { ChangeTopic } from '../audit/change-topic';
 import { Clock } from '../config/clock';
 import { PrismaService, type Tx } from '../database/prisma.service';
-import { actorOf, notFound, type Caller } from '../http/caller';
+import { actorOf, notFound, unknownTenant, type Caller } from '../http/caller';
 import { versionConflict } from '../http/version-conflict';
 import { invalidField, refuseReservedSlug, requireTimeZone, requireUsableTier, type UsableTier } from './tenant-rules';
 import { tenantFromRow, tiersOf, WITH_ASSIGNMENTS, type AssignedTenant } from './tenants.mapping';
@@ -36,7 +36,7 @@ export class TenantsService {
       });
       const after = tenantFromRow(row, at);
       return { answer: after, action: 'tenant.create', entity: { type: 'tenant', id: body.slug }, tenant: body.slug, topics: topicsOf(body.slug), before: null, after };
-    });
+    }, { opens: true });
   }
 
   /** A tier named here counts at once, and usage is carried. */
@@ -93,6 +93,15 @@ export async function requireTenant(db: PrismaService | Tx, slug: string): Promi
   const row = await db.tenant.findUnique({ where: { slug }, include: WITH_ASSIGNMENTS });
   if (!row || row.deletedAt !== null) throw notFound();
   return row;
+}
+
+/**
+ * Refuses a filter by a tenant that never was, for an empty list would read as one that has nothing. Deleted tenants pass: what they did stays.
+ * @throws {DomainError} not_found
+ */
+export async function requireTenantFilter(db: PrismaService, slug: string | undefined): Promise<void> {
+  if (slug === undefined) return;
+  if (!(await db.tenant.findUnique({ where: { slug }, select: { id: true } }))) throw unknownTenant('/query/tenant');
 }
 
 /** Writes the named fields only: revision, generation and usage belong to the worker, and a whole-row save would bring old ones back (C012). */

@@ -7,6 +7,7 @@ import { PrismaService } from '../database/prisma.service';
 import type { Caller } from '../http/caller';
 import { pageOfRows, readCursor } from '../http/page-cursor';
 import { tenantPage } from '../outbox/outbox-sql';
+import { requireTenantFilter } from '../tenants/tenants.service';
 import { safeCell } from './csv-cell';
 import { UsageLedger } from './usage-ledger';
 
@@ -28,6 +29,7 @@ export class UsageService {
 
   async list(caller: Caller, { query }: RouteInput<typeof routes.usageList>): Promise<RouteOutput<typeof routes.usageList>> {
     const after = readCursor(query.cursor, usageCursor);
+    await requireTenantFilter(this.prisma, query.tenant);
     const asOf = await this.ledger.asOf();
     const only = caller.boundTenant ?? query.tenant;
     const found: UsageItem[] = [];
