@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { PrismaService } from '../database/prisma.service';
 import { ADMIN_EMAIL, ADMIN_PASSWORD, startSpecApp, type SpecAnswer, type SpecApp } from '../http/spec-app';
 import { ABSOLUTE_MS, IDLE_MS } from './sessions.service';
-import { addressKey, SIGN_IN_PER_ACCOUNT, SIGN_IN_PER_ADDRESS, SIGN_IN_WINDOW_MS } from './sign-in-limits';
+import { addressKey, SIGN_IN_PER_ACCOUNT, SIGN_IN_PER_ACCOUNT_AND_ADDRESS, SIGN_IN_PER_ADDRESS, SIGN_IN_WINDOW_MS } from './sign-in-limits';
 
 const clock = new TestClock();
 let postgres: TestPostgres;
@@ -74,15 +74,26 @@ describe('sign-in', () => {
 
 describe('sign-in limits', () => {
   // Mutation: count after the password is verified and parallel guesses pass the limit.
-  it('lets at most 10 of 30 parallel guesses at one account through, from any addresses, and says when to come back', async () => {
-    clock.advance(60_000);
-    const answers = await Promise.all(Array.from({ length: 30 }, (_, index) => signIn({ ...OK, password: 'guess' }, { address: `10.0.0.${index}` })));
-    expect(answers.filter(({ status }) => status === 401)).toHaveLength(SIGN_IN_PER_ACCOUNT);
+  it('lets at most 10 of 30 parallel guesses of one address at one account through, and says when to come back', async () => {
+    clock.advance(59_500);
+    const answers = await Promise.all(Array.from({ length: 30 }, () => signIn({ ...OK, password: 'guess' }, { address: '10.0.0.1' })));
+    expect(answers.filter(({ status }) => status === 401)).toHaveLength(SIGN_IN_PER_ACCOUNT_AND_ADDRESS);
     const limited = answers.find(({ status }) => status === 429);
-    expect(limited).toMatchObject({ body: { code: 'sign_in_limited' }, headers: { 'retry-after': String(14 * 60) } });
-    expect((await signIn(OK)).status).toBe(429);
-    clock.advance(14 * 60_000);
-    expect((await signIn(OK)).status).toBe(200);
+    expect(limited).toMatchObject({
+      body: { code: 'sign_in_limited', detail: 'Too many attempts to sign in; try again in 14 min 1 s' }, headers: { 'retry-after': String(14 * 60 + 1) },
+    });
+    expect((await signIn(OK, { address: '10.0.0.1' })).status).toBe(429);
+    // Mutation: count accounts alone at 10, and a stranger keeps the well-known first admin out.
+    expect((await signIn(OK, { address: '10.0.0.2' })).status).toBe(200);
+    clock.advance(14 * 60_000 + 500);
+    expect((await signIn(OK, { address: '10.0.0.1' })).status).toBe(200);
+  });
+
+  // Mutation: leave the account's own count out, and a botnet guesses without bound.
+  it('lets 100 attempts at one account through, whatever the addresses', async () => {
+    await prisma.signInAttempt.create({ data: { key: `account:${ADMIN_EMAIL}`, windowStart: new Date(clock.now()), count: SIGN_IN_PER_ACCOUNT - 1 } });
+    expect((await signIn({ ...OK, password: 'guess' }, { address: '10.2.0.1' })).status).toBe(401);
+    expect((await signIn({ ...OK, password: 'guess' }, { address: '10.2.0.2' })).status).toBe(429);
   });
 
   it('lets 50 attempts an address through, whatever the accounts', async () => {
@@ -94,7 +105,7 @@ describe('sign-in limits', () => {
   });
 
   it('does not count what succeeded', async () => {
-    for (let index = 0; index < SIGN_IN_PER_ACCOUNT + 2; index += 1) expect((await signIn(OK)).status).toBe(200);
+    for (let index = 0; index < SIGN_IN_PER_ACCOUNT_AND_ADDRESS + 2; index += 1) expect((await signIn(OK)).status).toBe(200);
   });
 
   it('still signs in while Redis is away', async () => {

@@ -6,8 +6,11 @@ import { addSignInAttempt, refundSignInAttempt } from '../database/sign-in-sql';
 
 /** Window and bounds of failed sign-ins. @see promises P22 */
 export const SIGN_IN_WINDOW_MS = 15 * 60_000;
-export const SIGN_IN_PER_ACCOUNT = 10;
+/** Of one account from one address: few, so that nobody can guess, and a stranger's tries elsewhere lock nobody out. */
+export const SIGN_IN_PER_ACCOUNT_AND_ADDRESS = 10;
 export const SIGN_IN_PER_ADDRESS = 50;
+/** Of one account from anywhere: bounds guessing from many addresses. */
+export const SIGN_IN_PER_ACCOUNT = 100;
 
 /** A counted attempt, to be given back when it succeeds. */
 export interface CountedAttempt {
@@ -16,7 +19,7 @@ export interface CountedAttempt {
 }
 
 /**
- * Limits sign-in per account and per address, counted in Postgres so that operators get in while Redis is away. An attempt is counted
+ * Limits sign-in per account and address, per address and per account, counted in Postgres so that operators get in while Redis is away. An attempt is counted
  * before the password is looked at, so that parallel guesses cannot slip by, and given back when it was right.
  */
 @Injectable()
@@ -31,16 +34,17 @@ export class SignInLimits {
     const now = this.clock.now();
     const windowStart = new Date(Math.floor(now / SIGN_IN_WINDOW_MS) * SIGN_IN_WINDOW_MS);
     // Outer blanks and letter case are one account, as they are at look-up (C039).
-    const limits = [[`account:${email.trim().toLowerCase()}`, SIGN_IN_PER_ACCOUNT], [`address:${addressKey(address)}`, SIGN_IN_PER_ADDRESS]] as const;
+    const account = email.trim().toLowerCase();
+    const from = addressKey(address);
+    const limits = [[`both:${from} ${account}`, SIGN_IN_PER_ACCOUNT_AND_ADDRESS], [`address:${from}`, SIGN_IN_PER_ADDRESS], [`account:${account}`, SIGN_IN_PER_ACCOUNT]] as const;
     const keys: string[] = [];
     for (const [key, limit] of limits) {
       const isCounted = await addSignInAttempt(this.prisma, key, windowStart, limit);
       if (isCounted) keys.push(key);
       else {
         await this.refund({ keys, windowStart });
-        throw new DomainError('sign_in_limited', 'Too many attempts to sign in; wait and try again', {
-          retryAfter: Math.ceil((windowStart.getTime() + SIGN_IN_WINDOW_MS - now) / 1000),
-        });
+        const retryAfter = Math.ceil((windowStart.getTime() + SIGN_IN_WINDOW_MS - now) / 1000);
+        throw new DomainError('sign_in_limited', `Too many attempts to sign in; try again in ${minutesAndSeconds(retryAfter)}`, { retryAfter });
       }
     }
     return { keys, windowStart };
@@ -49,6 +53,12 @@ export class SignInLimits {
   async refund({ keys, windowStart }: CountedAttempt): Promise<void> {
     for (const key of keys) await refundSignInAttempt(this.prisma, key, windowStart);
   }
+}
+
+/** `4 min 40 s`, `15 min` or `40 s`. */
+function minutesAndSeconds(seconds: number): string {
+  const parts = [[Math.floor(seconds / 60), 'min'], [seconds % 60, 's']] as const;
+  return parts.filter(([count]) => count > 0).map(([count, unit]) => `${count} ${unit}`).join(' ');
 }
 
 /** One caller owns a whole IPv6 /64; an IPv4-mapped address is IPv4. */
