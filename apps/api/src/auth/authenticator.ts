@@ -31,6 +31,7 @@ export class Authenticator {
   }
 
   private async byToken(authorization: string): Promise<Caller> {
+    if (!/^Bearer /i.test(authorization)) throw new DomainError('unauthenticated', 'Send the token as "Authorization: Bearer <token>"');
     const secret = /^Bearer +(\S{1,512})$/i.exec(authorization)?.[1];
     if (secret === undefined || isGarbage(secret)) throw unauthenticated();
     const token = await this.prisma.apiToken.findUnique({ where: { secretHash: hashSecret(secret) } });

@@ -27,7 +27,9 @@ export function refusalOf(error: unknown): DomainError {
 export function problemOf(refusal: DomainError, requestId: string): Problem {
   const { errors, ...members } = refusal.details;
   const { status, type, title } = ERROR_CODES[refusal.code];
-  return { ...members, type, title, status, detail: refusal.message, code: refusal.code, requestId, ...(errors ? { errors: [...errors] } : {}) };
+  const standard = { type, title, status, detail: refusal.message, code: refusal.code, requestId };
+  // Named twice: the first gives the order, the second wins over a member of the same name.
+  return { ...standard, ...members, ...standard, ...(errors ? { errors: [...errors] } : {}) };
 }
 
 /** Seconds after which trying again may help; undefined where waiting cannot. */
