@@ -4,6 +4,9 @@ import { defineConfig } from 'vite';
 /** Where `vite` in development sends API calls. */
 const API = process.env.QUOTAPLANE_API_URL ?? 'http://localhost:3000';
 
+// The API refuses requests whose origin is not its own.
+const TO_API = { target: API, changeOrigin: true, headers: { origin: API } };
+
 export default defineConfig({
   plugins: [react()],
   build: {
@@ -23,5 +26,5 @@ export default defineConfig({
       },
     },
   },
-  server: { proxy: { '/v1': API, '/health': API } },
+  server: { proxy: { '/v1': TO_API, '/health': TO_API } },
 });

@@ -26,7 +26,7 @@ interface ChartProps {
 }
 
 /** A time series with its legend in words; series are told apart by shape and dash as well as colour. */
-export function Chart({ label, atSeconds, series, zone, axis = 'clock', heightPx = 190 }: ChartProps): ReactNode {
+export function Chart({ label, atSeconds, series, zone, axis = 'clock', heightPx = 180 }: ChartProps): ReactNode {
   const host = useRef<HTMLDivElement>(null);
   const scheme = useComputedColorScheme('light');
   useEffect(() => {
@@ -59,10 +59,16 @@ function optionsOf(
   return {
     width: element.clientWidth,
     height: heightPx,
-    padding: [12, 8, 0, 0],
+    // Room on the right for half of the last label.
+    padding: [10, 24, 0, 0],
     cursor: { points: { size: 6 }, y: false, drag: { x: false, y: false } },
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), zone),
-    scales: { y: { range: (_plot, _min, max) => [0, Math.max(1, max * 1.08)] } },
+    scales: {
+      // Half a step on either side, so that the first and the last bar stand whole.
+      x: { range: (plot, min, max) => [min - halfStep(plot), max + halfStep(plot)] },
+      y: { range: (_plot, _min, max) => [0, Math.max(1, max * 1.08)] },
+    },
+    hooks: { setCursor: [(plot) => void plot.root.toggleAttribute('data-pointed', plot.cursor.idx !== null && (plot.cursor.left ?? -1) >= 0)] },
     axes: [
       {
         stroke: color('--qp-muted'),
@@ -100,4 +106,9 @@ function optionsOf(
       ),
     ],
   };
+}
+
+function halfStep({ data: [at] }: uPlot): number {
+  const [first, second] = at;
+  return first === undefined || second === undefined ? 0 : (second - first) / 2;
 }

@@ -5,7 +5,7 @@ import type { AuditEntry } from '@quotaplane/contracts';
 import { DiffTable } from '../../../components/diff-table';
 import { Time } from '../../../components/figures';
 import { diffJson } from '../../../format/json-diff';
-import { describeAction } from './audit-words';
+import { describeAction, entityName } from './audit-words';
 import classes from './audit.module.css';
 
 const ACTOR_ICONS = { operator: IconUser, token: IconRobot, system: IconSettings } as const;
@@ -28,9 +28,9 @@ export function AuditEntryItem({ entry, zone, isOpenAtFirst = false }: AuditEntr
         <IconChevronRight size={15} className={classes.chevron} data-open={isOpen || undefined} aria-hidden />
         <span className={classes.what}>
           <strong>{describeAction(entry)}</strong>
-          {entry.tenant === null ? <> · {entry.entity.id}</> : <> · {entry.tenant}</>}
+          {` · ${entityName(entry)}`}
         </span>
-        <span className={classes.why}>{entry.reason ?? <span className={classes.noReason}>no reason asked</span>}</span>
+        <span className={classes.why}>{entry.reason ?? <span className={classes.noReason}>{entry.actor.kind === 'system' ? 'by the system itself' : 'no reason asked'}</span>}</span>
         <span className={classes.who}>
           <Icon size={14} aria-label={entry.actor.kind} />
           {entry.actor.name}

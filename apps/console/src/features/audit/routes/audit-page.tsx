@@ -24,6 +24,10 @@ export function AuditPage(): ReactNode {
   const entries = useMemo(() => log.data?.pages.flatMap((page) => page.items) ?? [], [log.data]);
   const change = (changed: AuditSearch): void => void navigate({ to: '.', search: (before) => ({ ...before, ...changed }), replace: true });
   const clear = (): void => change({ tenant: undefined, entity: undefined, actor: undefined, action: undefined, from: undefined, to: undefined });
+  const known = useMemo(
+    () => ({ action: [...new Set(entries.map(({ action }) => action))].sort(), actor: [...new Set(entries.map(({ actor }) => actor.name))].sort() }),
+    [entries],
+  );
   const isFiltered = Object.values(search).some((value) => value !== undefined);
   return (
     <Page
@@ -31,7 +35,7 @@ export function AuditPage(): ReactNode {
       beside={<VerifiedBadge />}
       lead={<>Who changed what, when and why. Written in the change’s own transaction; times in {OPERATOR_ZONE}.</>}
     >
-      <AuditFilters key={JSON.stringify(search)} search={search} onChange={change} />
+      <AuditFilters key={JSON.stringify(search)} search={search} known={known} onChange={change} />
       <section className={layout.panel} aria-label="Audit entries" aria-busy={log.isFetching}>
         <Loaded query={log} heightPx={360}>
           {() =>
@@ -95,7 +99,14 @@ const DAY_FILTERS = [
   ['to', 'To day', 'to'],
 ] as const;
 
-function AuditFilters({ search, onChange }: { readonly search: AuditSearch; readonly onChange: (change: AuditSearch) => void }): ReactNode {
+interface AuditFiltersProps {
+  readonly search: AuditSearch;
+  /** What the entries shown name, offered while typing. */
+  readonly known: { readonly action: readonly string[]; readonly actor: readonly string[] };
+  readonly onChange: (change: AuditSearch) => void;
+}
+
+function AuditFilters({ search, known, onChange }: AuditFiltersProps): ReactNode {
   const apply = useDebouncedCallback((name: keyof AuditSearch, value: string) => onChange({ [name]: value.trim() || undefined }), 350);
   return (
     <div className={layout.toolbar} role="search">
@@ -105,9 +116,17 @@ function AuditFilters({ search, onChange }: { readonly search: AuditSearch; read
           w={name === 'entity' ? 220 : 150}
           aria-label={label}
           placeholder={label}
+          list={name === 'action' || name === 'actor' ? `audit-${name}s` : undefined}
           defaultValue={search[name] ?? ''}
           onChange={(event) => apply(name, event.currentTarget.value)}
         />
+      ))}
+      {(['action', 'actor'] as const).map((name) => (
+        <datalist key={name} id={`audit-${name}s`}>
+          {known[name].map((each) => (
+            <option key={each} value={each} />
+          ))}
+        </datalist>
       ))}
       {DAY_FILTERS.map(([name, label, word]) => (
         <TextInput

@@ -66,7 +66,8 @@ export function SignInPage(): ReactNode {
           Sign in
         </Button>
         <p className={classes.hint}>
-          The first operator’s password is printed once by <code>npm start</code>. Admins add others under Settings.
+          The first operator’s password is printed once by <code>npm start</code> and kept in <code>.data/secrets/admin-password</code>. Admins add others
+          under Settings.
         </p>
       </form>
     </main>
