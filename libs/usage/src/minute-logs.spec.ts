@@ -44,6 +44,22 @@ describe('OffenderLog', () => {
     expect(await redis.pttl(redisKeys.offenders(minuteOf(NOW_MS)))).toBeGreaterThan(0);
   });
 
+  // Mutation: read one minute less, or judge by the minute instead of the last denial.
+  it('keeps a subject for a whole window after its last denial, also when the minute turns, and no longer', async () => {
+    let nowMs = NOW_MS + 59_999;
+    const log = new OffenderLog({ redis, storeNow: () => nowMs });
+    log.record(denial);
+    await log.flush();
+    await redis.zadd(redisKeys.offenders(minuteOf(NOW_MS)), 5, 'not ours');
+    const seen = async (): Promise<number> => (await readOffenders(redis, { minutes: 1, nowMs, limit: 10 })).totalDenials;
+    nowMs = NOW_MS + 60_001;
+    expect(await seen()).toBe(1);
+    nowMs = NOW_MS + 119_999;
+    expect(await seen()).toBe(1);
+    nowMs = NOW_MS + 120_000;
+    expect(await seen()).toBe(0);
+  });
+
   it('keeps bounded memory and counts what it had no room for', () => {
     const log = new OffenderLog({ redis, storeNow: () => NOW_MS, maxEntries: 2 });
     for (const subject of ['a', 'b', 'c', 'a']) log.record({ ...denial, subject });

@@ -78,48 +78,61 @@ export interface OffenderRow {
   readonly lastSeenMs: number;
 }
 
+/** What a sorted set answers with its scores: member, score, member, score. */
+const pairsOf = (flat: readonly string[]): Map<string, number> =>
+  new Map(flat.flatMap((member, index) => (index % 2 === 0 ? [[member, Number(flat[index + 1])] as const] : [])));
+
+const parseJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Not written by a guard of ours: it must not hide the others.
+    return null;
+  }
+};
+
 const parseMember = (member: string): Denial | null => {
-  const parts: unknown = JSON.parse(member);
+  const parts = parseJson(member);
   if (!Array.isArray(parts) || parts.length !== 5 || parts.some((part) => typeof part !== 'string')) return null;
   const [tenant, scope, subject, limit, className] = parts as [string, Scope, string, string, string];
   return { tenant, scope, subject, limit, class: className };
 };
 
-/** Subjects denied in the last `minutes`, most denials first (ties by tenant, scope, subject), and the denials of all. */
+/**
+ * Subjects denied in the last `minutes`, most denials first (ties by tenant, scope, subject), and the denials of all. Counts are by whole minutes, so
+ * they reach back up to one minute more: a subject denied a second ago must not vanish when the minute turns.
+ */
 export const readOffenders = async (
   redis: Redis,
   { minutes, nowMs, limit }: { readonly minutes: number; readonly nowMs: number; readonly limit: number },
 ): Promise<{ readonly rows: OffenderRow[]; readonly totalDenials: number }> => {
-  const keys = Array.from({ length: minutes }, (_, index) => redisKeys.offenders(minuteOf(nowMs) - index));
+  const keys = Array.from({ length: minutes + 1 }, (_, index) => redisKeys.offenders(minuteOf(nowMs) - index));
   const flat = await redis.zunion(keys.length, ...keys, 'WITHSCORES');
-  const rows = new Map<string, { denial: Denial; denials: number; limits: Map<string, number>; members: string[] }>();
+  const seenMs = pairsOf(await redis.zrange(redisKeys.offendersSeen, nowMs - minutes * 60_000, '+inf', 'BYSCORE', 'WITHSCORES'));
+  const rows = new Map<string, { denial: Denial; denials: number; limits: Map<string, number>; lastSeenMs: number }>();
   let totalDenials = 0;
-  for (let index = 0; index < flat.length; index += 2) {
-    const member = flat[index] ?? '';
-    const denials = Number(flat[index + 1]);
+  for (const [member, denials] of pairsOf(flat)) {
     const denial = parseMember(member);
-    if (!denial) continue;
+    const lastSeenMs = seenMs.get(member);
+    if (!denial || lastSeenMs === undefined) continue;
     totalDenials += denials;
     const id = JSON.stringify([denial.tenant, denial.scope, denial.subject]);
-    const row = rows.get(id) ?? { denial, denials: 0, limits: new Map<string, number>(), members: [] };
+    const row = rows.get(id) ?? { denial, denials: 0, limits: new Map<string, number>(), lastSeenMs: 0 };
     row.denials += denials;
     row.limits.set(denial.limit, (row.limits.get(denial.limit) ?? 0) + denials);
-    row.members.push(member);
+    row.lastSeenMs = Math.max(row.lastSeenMs, lastSeenMs);
     rows.set(id, row);
   }
   const top = [...rows.entries()].sort(([idA, a], [idB, b]) => b.denials - a.denials || (idA < idB ? -1 : 1)).slice(0, limit);
-  const members = top.flatMap(([, row]) => row.members);
-  const seen = members.length === 0 ? [] : await redis.zmscore(redisKeys.offendersSeen, ...members);
-  const seenMs = new Map(members.map((member, index) => [member, Number(seen[index] ?? 0)]));
   return {
     totalDenials,
-    rows: top.map(([, { denial, denials, limits, members: own }]) => ({
+    rows: top.map(([, { denial, denials, limits, lastSeenMs }]) => ({
       tenant: denial.tenant,
       scope: denial.scope,
       subject: denial.subject,
       denials,
       limits: [...limits].map(([name, count]) => ({ name, denials: count })).sort((a, b) => b.denials - a.denials || (a.name < b.name ? -1 : 1)),
-      lastSeenMs: Math.max(...own.map((member) => seenMs.get(member) ?? 0)),
+      lastSeenMs,
     })),
   };
 };
