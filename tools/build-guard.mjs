@@ -20,11 +20,23 @@ const INNER = ['@quotaplane/contracts', '@quotaplane/policy', '@quotaplane/rate-
 const DEPENDENCIES = ['ioredis', 'ipaddr.js', 'prom-client', 'structured-headers', 'zod'];
 const PEERS = ['@nestjs/common', '@nestjs/core', 'reflect-metadata', 'rxjs'];
 
-/** @returns the folder of the built package */
-export async function buildGuard(outDir = join(ROOT, 'dist/guard')) {
+/**
+ * @param say is told each step; the declarations take about ten seconds of processor time
+ * @returns the folder of the built package
+ */
+export async function buildGuard(outDir = join(ROOT, 'dist/guard'), say = () => undefined) {
   rmSync(outDir, { recursive: true, force: true });
   mkdirSync(outDir, { recursive: true });
-  await Promise.all([bundle(outDir, 'esm', 'index.mjs'), bundle(outDir, 'cjs', 'index.cjs'), declare(outDir)]);
+  say('Making the type declarations (about 10 s; longer on a busy machine) and the bundles for ESM and CommonJS ...');
+  const timed = (name, work) => {
+    const startedAt = performance.now();
+    return work.then(() => say(`  ${name}: ${((performance.now() - startedAt) / 1000).toFixed(1)} s`));
+  };
+  await Promise.all([
+    timed('ESM bundle', bundle(outDir, 'esm', 'index.mjs')),
+    timed('CommonJS bundle', bundle(outDir, 'cjs', 'index.cjs')),
+    timed('type declarations', declare(outDir)),
+  ]);
   writeFileSync(join(outDir, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`);
   copyFileSync(join(SOURCE, 'README.md'), join(outDir, 'README.md'));
   copyFileSync(join(ROOT, 'LICENSE'), join(outDir, 'LICENSE'));
@@ -110,6 +122,11 @@ function readManifest(folder) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const outDir = await buildGuard();
-  console.log(process.argv.includes('--pack') ? await packGuard(outDir) : outDir);
+  // Progress to standard error, so that the path alone can be read from standard output.
+  const outDir = await buildGuard(undefined, (line) => console.error(line));
+  const isPacked = process.argv.includes('--pack');
+  if (isPacked) console.error('Packing ...');
+  const path = isPacked ? await packGuard(outDir) : outDir;
+  console.error(isPacked ? 'Install it in a service with: npm install <this path>' : 'Built into:');
+  console.log(path);
 }

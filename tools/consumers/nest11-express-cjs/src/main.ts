@@ -1,7 +1,7 @@
 import 'reflect-metadata';
 import { Controller, Get, Injectable, Module, Post, UseGuards } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { Cost, EndpointClass, QuotaGuard, QuotaplaneModule, type QuotaplaneOptions } from '@quotaplane/guard';
+import { Cost, EndpointClass, QuotaGuard, QuotaplaneModule, type GuardedRequest, type QuotaplaneOptions } from '@quotaplane/guard';
 
 @Injectable()
 class Settings {
@@ -10,6 +10,12 @@ class Settings {
 
 @Module({ providers: [Settings], exports: [Settings] })
 class SettingsModule {}
+
+/** What the caller sent is looked at before any validation: without a list it is one unit. */
+const itemCount = ({ body }: GuardedRequest): number => {
+  const { items } = (body ?? {}) as { items?: unknown };
+  return Array.isArray(items) ? Math.max(1, items.length) : 1;
+};
 
 @Controller('orders')
 @UseGuards(QuotaGuard)
@@ -21,7 +27,7 @@ class OrdersController {
   }
 
   @Post()
-  @Cost((request) => (request.body as { items: unknown[] }).items.length)
+  @Cost(itemCount)
   create(): { ok: boolean } {
     return { ok: true };
   }

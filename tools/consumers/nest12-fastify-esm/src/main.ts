@@ -2,7 +2,13 @@ import 'reflect-metadata';
 import { Controller, Get, Module, Post } from '@nestjs/common';
 import { APP_GUARD, NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { Cost, EndpointClass, QuotaGuard, QuotaplaneModule } from '@quotaplane/guard';
+import { Cost, EndpointClass, QuotaGuard, QuotaplaneModule, type GuardedRequest } from '@quotaplane/guard';
+
+/** What the caller sent is looked at before any validation: without a list it is one unit. */
+const itemCount = ({ body }: GuardedRequest): number => {
+  const { items } = (body ?? {}) as { items?: unknown };
+  return Array.isArray(items) ? Math.max(1, items.length) : 1;
+};
 
 @Controller('orders')
 class OrdersController {
@@ -13,7 +19,7 @@ class OrdersController {
   }
 
   @Post()
-  @Cost((request) => (request.body as { items: unknown[] }).items.length)
+  @Cost(itemCount)
   create(): { ok: boolean } {
     return { ok: true };
   }
@@ -22,7 +28,7 @@ class OrdersController {
 @Module({
   imports: [QuotaplaneModule.forRoot({ redisUrl: process.env['REDIS_URL'] ?? '', service: 'consumer-esm', storeBudgetMs: 1000 })],
   controllers: [OrdersController],
-  providers: [{ provide: APP_GUARD, useClass: QuotaGuard }],
+  providers: [{ provide: APP_GUARD, useExisting: QuotaGuard }],
 })
 class AppModule {}
 
