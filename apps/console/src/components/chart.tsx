@@ -80,6 +80,7 @@ function optionsOf(
             axis === 'day' ? formatDay(seconds * 1000, zone).replace(/ \d{4}$/, '') : formatClock(seconds * 1000, zone).slice(0, 5),
           ),
         space: 70,
+        size: 28,
       },
       {
         stroke: color('--qp-muted'),

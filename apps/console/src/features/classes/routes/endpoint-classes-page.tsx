@@ -1,22 +1,20 @@
-import type { ReactNode } from 'react';
-import { queryOptions, useQuery } from '@tanstack/react-query';
-import { IconRoute } from '@tabler/icons-react';
+import { useMemo, useState, type ReactNode } from 'react';
+import { Button } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { IconPlus, IconRoute } from '@tabler/icons-react';
 import type { EndpointClass } from '@quotaplane/contracts';
-import { call } from '../../../api/client';
 import { Badge } from '../../../components/badge';
-import { columnsOf, DataTable } from '../../../components/data-table';
+import { columnsOf, DataTable, type Column } from '../../../components/data-table';
 import { Count } from '../../../components/figures';
+import layout from '../../../components/layout.module.css';
 import { Loaded } from '../../../components/loaded';
 import { Empty } from '../../../components/notices';
-import { Page, Panel } from '../../../components/page';
+import { Page } from '../../../components/page';
 import { formatCount, formatWindow } from '../../../format/number';
-
-export const classKeys = { all: ['endpoint-classes'] as const };
-
-const classListQuery = queryOptions({ queryKey: classKeys.all, queryFn: ({ signal }) => call('classesList', { query: { limit: 200 }, signal }) });
-
-const FAIL_WORDS = { local: 'each node enforces its own share', open: 'requests pass', closed: 'requests get 503' } as const;
-const FAIL_TONES = { local: 'brand', open: 'warn', closed: 'bad' } as const;
+import { useCan } from '../../session/api/session.queries';
+import { classListQuery } from '../api/class.queries';
+import { CreateClass, EditClass } from '../components/class-dialogs';
+import { FAIL_TONES, FAIL_WORDS } from '../components/fail-mode';
 
 const column = columnsOf<EndpointClass>();
 const columns = [
@@ -57,23 +55,51 @@ const columns = [
   column.display({ id: 'description', header: 'Description', cell: ({ row: { original: each } }) => each.description || '–' }),
 ];
 
+const editColumn = (onEdit: (edited: EndpointClass) => void): Column<EndpointClass> =>
+  column.display({
+    id: 'actions',
+    header: () => <span className={layout.hidden}>Actions</span>,
+    meta: { isNumeric: true },
+    cell: ({ row: { original: each } }) => (
+      <Button size="compact-sm" variant="default" aria-label={`Change the class ${each.slug}`} onClick={() => onEdit(each)}>
+        Change
+      </Button>
+    ),
+  });
+
 export function EndpointClassesPage(): ReactNode {
   const list = useQuery(classListQuery);
+  const mayWrite = useCan('classes:write');
+  const [isCreating, setCreating] = useState(false);
+  const [edited, setEdited] = useState<EndpointClass>();
+  const shown = useMemo(() => (mayWrite ? [...columns, editColumn(setEdited)] : columns), [mayWrite]);
   return (
-    <Page title="Endpoint classes" lead="What a call costs, what it is metered as, and what happens to it when the store is away.">
-      <Panel title="Classes" isFlush>
+    <Page
+      title="Endpoint classes"
+      lead="What a call costs, what it is metered as, and what happens to it when the store is away."
+      actions={
+        mayWrite ? (
+          <Button leftSection={<IconPlus size={16} />} onClick={() => setCreating(true)}>
+            New class
+          </Button>
+        ) : null
+      }
+    >
+      <section className={layout.panel} aria-label="Endpoint classes">
         <Loaded query={list}>
           {({ items }) =>
             items.length === 0 ? (
               <Empty title="No classes" icon={<IconRoute size={30} stroke={1.4} aria-hidden />}>
-                Every route then costs one unit of the meter requests. Create a class through POST /v1/endpoint-classes.
+                Every route then costs one unit of the meter requests. A class gives routes another cost or meter.
               </Empty>
             ) : (
-              <DataTable label="Endpoint classes" columns={columns} rows={items} rowKey={(each) => each.slug} />
+              <DataTable label="Endpoint classes" columns={shown} rows={items} rowKey={(each) => each.slug} />
             )
           }
         </Loaded>
-      </Panel>
+      </section>
+      <CreateClass isOpen={isCreating} onClose={() => setCreating(false)} />
+      <EditClass edited={edited} onClose={() => setEdited(undefined)} />
     </Page>
   );
 }

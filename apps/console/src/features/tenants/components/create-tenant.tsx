@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { Button, Modal, NumberInput, Select, TextInput } from '@mantine/core';
+import { Button, NumberInput, Select, TextInput } from '@mantine/core';
 import { zodResolver } from '@hookform/resolvers/zod';
 import { tenantCreate } from '@quotaplane/contracts';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
@@ -8,6 +8,7 @@ import { Controller, useForm } from 'react-hook-form';
 import type { z } from 'zod';
 import { call } from '../../../api/client';
 import { showFieldErrors } from '../../../api/form-problem';
+import { FormModal, type FormExit } from '../../../components/form-modal';
 import layout from '../../../components/layout.module.css';
 import { ProblemNotice } from '../../../components/notices';
 import { announceChange } from '../../rollout/components/announce-change';
@@ -18,13 +19,13 @@ const ZONES = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zon
 
 export function CreateTenant({ isOpen, onClose }: { readonly isOpen: boolean; readonly onClose: () => void }): ReactNode {
   return (
-    <Modal opened={isOpen} onClose={onClose} title="New tenant">
-      <TenantForm onClose={onClose} />
-    </Modal>
+    <FormModal isOpen={isOpen} onClose={onClose} title="New tenant">
+      {(exit) => <TenantForm exit={exit} />}
+    </FormModal>
   );
 }
 
-function TenantForm({ onClose }: { readonly onClose: () => void }): ReactNode {
+function TenantForm({ exit }: { readonly exit: FormExit }): ReactNode {
   const queryClient = useQueryClient();
   const navigate = useNavigate();
   const tiers = useQuery(tierListQuery);
@@ -37,7 +38,8 @@ function TenantForm({ onClose }: { readonly onClose: () => void }): ReactNode {
     onSuccess: (tenant) => {
       void queryClient.invalidateQueries({ queryKey: tenantKeys.all });
       announceChange(`${tenant.slug} created`, tenant.changeId);
-      onClose();
+      exit.settle();
+      exit.leave();
       void navigate({ to: '/tenants/$slug', params: { slug: tenant.slug } });
     },
     onError: (error) => showFieldErrors(error, form.setError, ['slug', 'name', 'tier', 'timezone', 'anchorDay']),
@@ -103,7 +105,7 @@ function TenantForm({ onClose }: { readonly onClose: () => void }): ReactNode {
       />
       <div className={layout.row}>
         <span className={layout.spring} />
-        <Button variant="default" onClick={onClose}>
+        <Button variant="default" onClick={exit.leave}>
           Cancel
         </Button>
         <Button type="submit" loading={create.isPending}>

@@ -11,6 +11,7 @@ import layout from '../../../components/layout.module.css';
 import { ProblemNotice } from '../../../components/notices';
 import { diffJson, type Json } from '../../../format/json-diff';
 import { tierKeys } from '../api/tier.queries';
+import { registerUnits } from './draft-form';
 import { LimitRows } from './draft-limits';
 import { QuotaRows } from './draft-quotas';
 import { draftFieldOf, draftResolver, toDraftValues } from './draft-values';
@@ -51,10 +52,10 @@ export function DraftEditor({ tier, draft, published, canEdit }: DraftEditorProp
         <div className={layout.row}>
           <TextInput
             label="In flight at once"
-            description="empty or unlimited: no cap"
-            w={200}
+            description="empty: no cap; published, enforced from the next release"
+            w={330}
             error={form.formState.errors.concurrency?.message}
-            {...form.register('concurrency')}
+            {...registerUnits(form, 'concurrency')}
           />
           <NativeSelect
             label="Units admitted while the store was away"

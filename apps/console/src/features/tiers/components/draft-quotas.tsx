@@ -3,7 +3,7 @@ import { ActionIcon, Button, NativeSelect, TextInput } from '@mantine/core';
 import { overage } from '@quotaplane/contracts';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
 import { useFieldArray } from 'react-hook-form';
-import type { DraftForm } from './draft-form';
+import { registerUnits, type DraftForm } from './draft-form';
 import { EMPTY_QUOTA } from './draft-values';
 import classes from './tiers.module.css';
 
@@ -12,6 +12,7 @@ export function QuotaRows({ form }: { readonly form: DraftForm }): ReactNode {
   const { fields, append, remove } = useFieldArray({ control: form.control, name: 'quotas' });
   const errors = form.formState.errors.quotas;
   const quotas = form.watch('quotas');
+  const hasLane = quotas.some(({ overage: past }) => past === 'throttle');
   return (
     <div>
       <h3 className={classes.legend}>Monthly quotas</h3>
@@ -19,7 +20,7 @@ export function QuotaRows({ form }: { readonly form: DraftForm }): ReactNode {
         <table className={classes.editor} aria-label="Quotas of the draft">
           <thead>
             <tr>
-              {['Meter', 'Allowance, units', 'Past it', 'Then, units', 'Per', ''].map((title) => (
+              {['Meter', 'Allowance, units', 'Past it', ...(hasLane ? ['Then, units', 'Per'] : []), ''].map((title) => (
                 <th key={title} scope="col">
                   {title}
                 </th>
@@ -42,7 +43,7 @@ export function QuotaRows({ form }: { readonly form: DraftForm }): ReactNode {
                     <TextInput
                       aria-label={`Quota ${index + 1}: allowance`}
                       error={errors?.[index]?.allowance?.message}
-                      {...form.register(`quotas.${index}.allowance`)}
+                      {...registerUnits(form, `quotas.${index}.allowance`)}
                     />
                   </td>
                   <td>
@@ -52,22 +53,27 @@ export function QuotaRows({ form }: { readonly form: DraftForm }): ReactNode {
                       {...form.register(`quotas.${index}.overage`)}
                     />
                   </td>
-                  <td>
-                    <TextInput
-                      aria-label={`Quota ${index + 1}: slower limit`}
-                      disabled={!isThrottled}
-                      error={errors?.[index]?.throttleLimit?.message}
-                      {...form.register(`quotas.${index}.throttleLimit`)}
-                    />
-                  </td>
-                  <td>
-                    <TextInput
-                      aria-label={`Quota ${index + 1}: slower window`}
-                      disabled={!isThrottled}
-                      error={errors?.[index]?.throttleWindow?.message}
-                      {...form.register(`quotas.${index}.throttleWindow`)}
-                    />
-                  </td>
+                  {isThrottled ? (
+                    <>
+                      <td>
+                        <TextInput
+                          aria-label={`Quota ${index + 1}: slower limit`}
+                          error={errors?.[index]?.throttleLimit?.message}
+                          {...registerUnits(form, `quotas.${index}.throttleLimit`)}
+                        />
+                      </td>
+                      <td>
+                        <TextInput
+                          aria-label={`Quota ${index + 1}: slower window`}
+                          placeholder="1m"
+                          error={errors?.[index]?.throttleWindow?.message}
+                          {...form.register(`quotas.${index}.throttleWindow`)}
+                        />
+                      </td>
+                    </>
+                  ) : hasLane ? (
+                    <td colSpan={2} />
+                  ) : null}
                   <td style={{ minWidth: 34 }}>
                     <ActionIcon variant="subtle" color="gray" size="lg" aria-label={`Remove quota ${index + 1}`} onClick={() => remove(index)}>
                       <IconTrash size={16} />

@@ -1,6 +1,6 @@
 import { BUCKET_ALGORITHMS, ENFORCED_ALGORITHMS, tierContentSchema, type TierContent } from '@quotaplane/contracts';
 import { set as setPath, type FieldErrors, type Resolver } from 'react-hook-form';
-import { formatWindow, parseWindow } from '../../../format/number';
+import { formatCount, formatWindow, parseWindow } from '../../../format/number';
 
 /** A limit as it is typed: figures as text, so that an emptied field stays empty and windows read `1m`. */
 export interface LimitDraft {
@@ -26,7 +26,7 @@ export interface DraftValues {
   readonly degraded: string;
 }
 
-const textOf = (units: number | null | undefined): string => (units === null ? 'unlimited' : units === undefined ? '' : String(units));
+const textOf = (units: number | null | undefined): string => (units === undefined ? '' : formatCount(units));
 
 export const EMPTY_LIMIT: LimitDraft = {
   name: '',
@@ -106,6 +106,12 @@ export function unitsOf(text: string): number | null {
   const plain = text.trim().replaceAll(',', '').replaceAll('_', '');
   if (plain === 'unlimited') return null;
   return /^\d+$/.test(plain) ? Number(plain) : Number.NaN;
+}
+
+/** `1000000` to `1,000,000`; what is no figure stays as it was typed. */
+export function groupUnits(text: string): string {
+  const units = unitsOf(text);
+  return units === null || Number.isNaN(units) ? text : formatCount(units);
 }
 
 const FIELD_OF: Readonly<Record<string, string>> = { windowMs: 'window' };

@@ -40,6 +40,7 @@ export function PublishTier({ tier, draft, published }: PublishTierProps): React
   const differences = diffJson(asJson(published), asJson(draft));
   return (
     <>
+      {tier.hasDraft ? null : <span className={layout.panelNote}>Nothing to publish: save a changed draft first</span>}
       <Button leftSection={<IconUpload size={16} />} disabled={!tier.hasDraft} onClick={() => setOpen(true)}>
         Publish
       </Button>

@@ -1,15 +1,19 @@
-import type { ReactNode } from 'react';
+import { useState, type ReactNode } from 'react';
+import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { IconStack2 } from '@tabler/icons-react';
+import { IconPlus, IconStack2 } from '@tabler/icons-react';
 import type { Tier } from '@quotaplane/contracts';
 import { Badge } from '../../../components/badge';
 import { columnsOf, DataTable } from '../../../components/data-table';
 import { Count, Time } from '../../../components/figures';
+import layout from '../../../components/layout.module.css';
 import { Loaded } from '../../../components/loaded';
 import { Empty } from '../../../components/notices';
-import { Page, Panel } from '../../../components/page';
+import { Page } from '../../../components/page';
+import { useCan } from '../../session/api/session.queries';
 import { tierListQuery } from '../api/tier.queries';
+import { CreateTier } from '../components/create-tier';
 import classes from '../components/tiers.module.css';
 
 const column = columnsOf<Tier>();
@@ -56,21 +60,34 @@ const columns = [
 
 export function TiersPage(): ReactNode {
   const tiers = useQuery(tierListQuery);
+  const mayWrite = useCan('tiers:write');
+  const [isCreating, setCreating] = useState(false);
   return (
-    <Page title="Tiers" lead="What customers get by plan. A change is drafted, reviewed and published as a version that never changes again.">
-      <Panel title="Tiers" isFlush>
+    <Page
+      title="Tiers"
+      lead="What customers get by plan. A change is drafted, reviewed and published as a version that never changes again."
+      actions={
+        mayWrite ? (
+          <Button leftSection={<IconPlus size={16} />} onClick={() => setCreating(true)}>
+            New tier
+          </Button>
+        ) : null
+      }
+    >
+      <section className={layout.panel} aria-label="Tiers">
         <Loaded query={tiers}>
           {({ items }) =>
             items.length === 0 ? (
               <Empty title="No tiers" icon={<IconStack2 size={30} stroke={1.4} aria-hidden />}>
-                Create one through POST /v1/tiers.
+                Create the first one, draft its limits and publish it.
               </Empty>
             ) : (
               <DataTable label="Tiers" columns={columns} rows={items} rowKey={(tier) => tier.slug} />
             )
           }
         </Loaded>
-      </Panel>
+      </section>
+      <CreateTier isOpen={isCreating} onClose={() => setCreating(false)} />
     </Page>
   );
 }

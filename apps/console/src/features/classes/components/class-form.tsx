@@ -1,0 +1,71 @@
+import type { ReactNode } from 'react';
+import { Button, NativeSelect, NumberInput, Textarea, TextInput } from '@mantine/core';
+import { failMode, type endpointClassCreate } from '@quotaplane/contracts';
+import { Controller, type UseFormReturn } from 'react-hook-form';
+import type { z } from 'zod';
+import layout from '../../../components/layout.module.css';
+import { ProblemNotice } from '../../../components/notices';
+import { FAIL_WORDS } from './fail-mode';
+
+export type ClassInput = z.input<typeof endpointClassCreate>;
+export type ClassOutput = z.output<typeof endpointClassCreate>;
+
+interface ClassFormProps {
+  readonly form: UseFormReturn<ClassInput, unknown, ClassOutput>;
+  /** Its name is in the code of services, so it stays what it is. */
+  readonly isSlugFixed: boolean;
+  readonly action: string;
+  readonly isSaving: boolean;
+  readonly problem: unknown;
+  readonly onSubmit: (values: ClassOutput) => void;
+  readonly onCancel: () => void;
+}
+
+/** The fields of an endpoint class, as the contract has them. */
+export function ClassForm({ form, isSlugFixed, action, isSaving, problem, onSubmit, onCancel }: ClassFormProps): ReactNode {
+  const { errors } = form.formState;
+  return (
+    <form className={layout.tight} noValidate onSubmit={form.handleSubmit(onSubmit)}>
+      {problem ? <ProblemNotice error={problem} /> : null}
+      <TextInput
+        label="Slug"
+        description={isSlugFixed ? 'Services name it in their code; it cannot change' : 'How services name it: @EndpointClass(’slug’); it cannot change'}
+        required
+        readOnly={isSlugFixed}
+        error={errors.slug?.message}
+        {...form.register('slug')}
+      />
+      <Controller
+        control={form.control}
+        name="cost"
+        render={({ field }) => (
+          <NumberInput
+            label="Cost, units"
+            description="What one call takes from limits and quota"
+            min={0}
+            error={errors.cost ? 'Enter whole units, 0 or more' : undefined}
+            value={field.value === undefined || Number.isNaN(field.value) ? '' : field.value}
+            onChange={(typed) => field.onChange(typed === '' ? Number.NaN : Number(typed))}
+            onBlur={field.onBlur}
+          />
+        )}
+      />
+      <TextInput label="Meter" description="Which monthly quota it is counted against" error={errors.meter?.message} {...form.register('meter')} />
+      <NativeSelect
+        label="When the store is away"
+        data={failMode.options.map((mode) => ({ value: mode, label: `${mode}: ${FAIL_WORDS[mode]}` }))}
+        {...form.register('failMode')}
+      />
+      <Textarea label="Description" autosize minRows={2} error={errors.description?.message} {...form.register('description')} />
+      <div className={layout.row}>
+        <span className={layout.spring} />
+        <Button variant="default" onClick={onCancel}>
+          Cancel
+        </Button>
+        <Button type="submit" loading={isSaving}>
+          {action}
+        </Button>
+      </div>
+    </form>
+  );
+}
