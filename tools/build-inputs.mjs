@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -8,17 +8,20 @@ const STAMPS = join(ROOT, 'dist/apps/.stamps');
 const SKIPPED_FOLDERS = new Set(['node_modules', 'dist', '.git', 'coverage']);
 const SPEC = /\.spec\.tsx?$/;
 
-/** Every file below `path` in a stable order, specs left out; `path` may be one file or absent. */
+/** Every file below `path` in a stable order, links followed, specs left out; `path` may be one file or absent. */
 export function sourceFiles(path) {
+  return filesBelow(path, []);
+}
+
+function filesBelow(path, foldersAbove) {
   if (!existsSync(path)) return [];
   if (!statSync(path).isDirectory()) return [path];
+  const folder = realpathSync(path);
+  // A link to a folder above itself has no end.
+  if (foldersAbove.includes(folder)) return [];
   return readdirSync(path, { withFileTypes: true })
     .sort((a, b) => (a.name < b.name ? -1 : 1))
-    .flatMap((entry) => {
-      const child = join(path, entry.name);
-      if (entry.isDirectory()) return SKIPPED_FOLDERS.has(entry.name) ? [] : sourceFiles(child);
-      return SPEC.test(entry.name) ? [] : [child];
-    });
+    .flatMap(({ name }) => (SKIPPED_FOLDERS.has(name) || SPEC.test(name) ? [] : filesBelow(join(path, name), [...foldersAbove, folder])));
 }
 
 /**

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -53,4 +53,18 @@ it('takes another fingerprint when a file changes or is renamed, and none for a 
   expect(fingerprint([path])).not.toBe(first);
   writeFileSync(join(folder, 'a.ts'), 'one');
   expect(fingerprint([path])).toBe(first);
+});
+
+it('follows links to files and folders, stops at a circle and ignores what npm links', () => {
+  mkdirSync(join(folder, 'src'));
+  mkdirSync(join(folder, 'elsewhere'));
+  writeFileSync(join(folder, 'elsewhere/b.ts'), 'one');
+  symlinkSync('../elsewhere', join(folder, 'src/linked'));
+  symlinkSync('..', join(folder, 'src/circle'));
+  symlinkSync('../elsewhere', join(folder, 'src/node_modules'));
+  symlinkSync('nowhere', join(folder, 'src/broken'));
+  const path = join(folder.slice(ROOT.length), 'src');
+  const first = fingerprint([path]);
+  writeFileSync(join(folder, 'elsewhere/b.ts'), 'two');
+  expect(fingerprint([path])).not.toBe(first);
 });
