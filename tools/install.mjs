@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -10,6 +10,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const STAMP = join(ROOT, 'node_modules/.installed-lock');
 const LOCK = join(ROOT, '.nx/install.lock');
 const WAIT_LIMIT_MS = 15 * 60_000;
+const DOT_EVERY_MS = 3_000;
 
 /**
  * Brings `node_modules` to what `package-lock.json` says, with `npm ci`, unless it is so already.
@@ -22,14 +23,29 @@ export async function ensureInstalled() {
   return withFileLock(LOCK, async () => !isInstalled() && install(), WAIT_LIMIT_MS);
 }
 
-function install() {
-  console.log('Installing packages (npm ci) ...');
+async function install() {
+  const isQuiet = process.env.npm_config_loglevel === 'silent';
+  if (!isQuiet) process.stdout.write('Installing packages (npm ci); about a minute the first time ');
   const npm = process.env.npm_execpath;
   const [command, args] = npm ? [process.execPath, [npm, 'ci']] : ['npm', ['ci']];
-  const { status, error } = spawnSync(command, [...args, '--no-audit', '--no-fund', '--loglevel=error'], { cwd: ROOT, stdio: 'inherit' });
-  if (status !== 0) throw new Error(`npm ci failed${error ? `: ${error.message}` : ` with code ${status}`}`);
+  const dots = setInterval(() => !isQuiet && process.stdout.write('.'), DOT_EVERY_MS);
+  try {
+    const how = await endOf(spawn(command, [...args, '--no-audit', '--no-fund', `--loglevel=${isQuiet ? 'silent' : 'error'}`], { cwd: ROOT, stdio: 'inherit' }));
+    if (how !== 'code 0') throw new Error(`npm ci failed: ${how}`);
+  } finally {
+    clearInterval(dots);
+    if (!isQuiet) process.stdout.write('\n');
+  }
   writeFileSync(STAMP, lockHash());
   return true;
+}
+
+/** `code 0`, another code, a signal, or why it could not be started. */
+function endOf(child) {
+  return new Promise((resolve) => {
+    child.once('error', ({ message }) => resolve(message));
+    child.once('exit', (code, signal) => resolve(signal ?? `code ${code}`));
+  });
 }
 
 function lockHash() {
