@@ -104,6 +104,7 @@ export class Lifetime {
     await this.#eachServer((server) => server.stop());
     this.#watchdog.dismiss();
     for (const step of this.#lastSteps) step();
+    if (exitCode === 0) console.log('Stopped.');
     process.exit(exitCode);
   }
 

@@ -12,6 +12,20 @@ export class StartError extends Error {
   name = 'StartError';
 }
 
+/**
+ * Adds the variables of the file `.env` in the folder, when there is one. Those that are set already win.
+ * @param {string} folder
+ */
+export function loadSettingsFile(folder) {
+  const file = join(folder, '.env');
+  if (!existsSync(file)) return;
+  try {
+    process.loadEnvFile(file);
+  } catch (error) {
+    throw new StartError(`${file} cannot be read: ${reasonOf(error)}. Mend or remove it.`);
+  }
+}
+
 /** @returns {string} the data folder, made when missing */
 export function dataFolder() {
   const folder = resolve(process.env.QUOTAPLANE_DATA_DIR || '.data');
@@ -91,11 +105,20 @@ function secret(folder, name, variable, bytes) {
   if (kept !== '') return { value: kept, isGiven: false, file };
   const value = randomBytes(bytes).toString('base64url');
   mkdirSync(join(folder, 'secrets'), { recursive: true, mode: 0o700 });
+  writeClosed(file, value);
+  return { value, isGiven: false, file };
+}
+
+/**
+ * Writes a file that its owner alone can read.
+ * @param {string} file
+ * @param {string} line
+ */
+export function writeClosed(file, line) {
   // Renamed when whole: half a secret would be taken for a whole one at the next start.
-  writeFileSync(`${file}.draft`, `${value}\n`, { mode: 0o600 });
+  writeFileSync(`${file}.draft`, `${line}\n`, { mode: 0o600 });
   chmodSync(`${file}.draft`, 0o600);
   renameSync(`${file}.draft`, file);
-  return { value, isGiven: false, file };
 }
 
 /**

@@ -1,10 +1,11 @@
 #!/usr/bin/env node
 // npm start: installs, starts the stores, builds, migrates, seeds, runs API, worker and echo, says "ready", and stops all of it again.
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { buildProduct, runToEnd, startApp, untilHealthy } from './bootstrap-apps.mjs';
 import { Lifetime } from './bootstrap-lifetime.mjs';
 import { readRecord, stopLeftOvers, writeRecord } from './bootstrap-record.mjs';
-import { StartError, choosePorts, dataFolder, readSecrets } from './bootstrap-settings.mjs';
+import { StartError, choosePorts, dataFolder, loadSettingsFile, readSecrets, writeClosed } from './bootstrap-settings.mjs';
 import { openPostgres, openRedis } from './bootstrap-stores.mjs';
 import { ensureInstalled } from './install.mjs';
 import { lockHolder, processStamp, tryLock, unlock } from './stores/index.mjs';
@@ -13,6 +14,7 @@ import { lockHolder, processStamp, tryLock, unlock } from './stores/index.mjs';
 
 const life = new Lifetime();
 try {
+  loadSettingsFile(fileURLToPath(new URL('..', import.meta.url)));
   await ensureInstalled();
   life.listenForSignals();
   await start();
@@ -44,7 +46,13 @@ async function start() {
   const echoUrl = `http://127.0.0.1:${echoPort}`;
   await Promise.all([untilHealthy(`${url}/health/ready`, life.signal), untilHealthy(`${echoUrl}/health`, life.signal)]);
   if (life.signal.aborted) return;
-  console.log(`Quotaplane ${url} (API docs ${url}/docs), echo ${echoUrl}, ${signInHint(secrets, readRecord(folder).isPasswordShown)}`);
+  const redisFile = join(folder, 'redis-url');
+  // The address holds a password, so it is kept where only its owner reads and never printed.
+  writeClosed(redisFile, redisUrl);
+  const { account, hint } = signIn(secrets, readRecord(folder).isPasswordShown);
+  console.log(`Quotaplane ${url} as ${account}, echo ${echoUrl}, API docs ${url}/docs`);
+  console.log(hint);
+  console.log(`REDIS_URL for your own services: see ${redisFile}`);
   console.log('ready');
   writeRecord(folder, { ...readRecord(folder), isPasswordShown: true });
 }
@@ -99,7 +107,8 @@ function secretVariables(secrets) {
  * @param {Secrets} secrets
  * @param {boolean | undefined} isShown whether an earlier start got as far as showing the generated password
  */
-function signInHint({ adminEmail, adminPassword: { value, isGiven, file } }, isShown) {
-  const kept = isShown ? `the password kept in ${file}` : `password ${value} (shown this once, kept in ${file})`;
-  return `sign in as ${adminEmail} with ${isGiven ? 'the password in QUOTAPLANE_ADMIN_PASSWORD' : kept}`;
+function signIn({ adminEmail, adminPassword: { value, isGiven, file } }, isShown) {
+  if (isGiven) return { account: adminEmail, hint: 'Sign in with the password in QUOTAPLANE_ADMIN_PASSWORD' };
+  if (isShown) return { account: adminEmail, hint: `Sign in with the password kept in ${file}` };
+  return { account: `${adminEmail} / ${value}`, hint: `The password is shown this once and kept in ${file}` };
 }

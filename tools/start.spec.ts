@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { loadSettingsFile } from './bootstrap-settings.mjs';
 import { isAlive } from './stores/index.mjs';
 
 // Stand-ins with the agreed entry points: this spec is about starting and stopping, not about the product.
@@ -87,7 +88,11 @@ const log = (name: string) => readFileSync(join(dataDir, 'logs', `${name}.log`),
 it('comes up, shows a generated password once, and stops the apps before the stores', async () => {
   const first = launch();
   await untilReady(first);
-  expect(first.output()).toMatch(/^Quotaplane http:\S+ .*echo http:\S+, sign in as admin@example.com with password \S{24} \(shown this once, kept in .*\)\nready\n$/);
+  expect(first.output()).toMatch(
+    /^Quotaplane http:\S+ as admin@example.com \/ \S{24}, echo http:\S+, API docs http:\S+\/docs\nThe password is shown this once and kept in .*\nREDIS_URL for your own services: see .*\nready\n$/,
+  );
+  expect(readFileSync(join(dataDir, 'redis-url'), 'utf8')).toMatch(/^redis:\/\/\S+@127\.0\.0\.1:\d+\n$/);
+  expect(statSync(join(dataDir, 'redis-url')).mode & 0o777).toBe(0o600);
   expect(statSync(join(dataDir, 'secrets/admin-password')).mode & 0o777).toBe(0o600);
   expect(statSync(join(dataDir, 'secrets/bootstrap-token')).mode & 0o777).toBe(0o600);
   const pids = startedPids();
@@ -96,10 +101,11 @@ it('comes up, shows a generated password once, and stops the apps before the sto
   expect(pids.filter(isAlive)).toEqual([]);
   expect([log('api-main'), log('api-worker'), log('echo-main')]).toEqual(Array(3).fill('Redis was still there\n'));
   expect(existsSync(join(dataDir, 'start.lock'))).toBe(false);
+  expect(first.output()).toMatch(/\nStopping \(SIGTERM\); once more to force\.\nStopped\.\n$/);
 
   const second = launch({ QUOTAPLANE_ADMIN_EMAIL: 'ops@example.com' });
   await untilReady(second);
-  expect(second.output()).toMatch(/sign in as ops@example.com with the password kept in /);
+  expect(second.output()).toMatch(/ as ops@example\.com, echo .*\nSign in with the password kept in /);
 });
 
 it('stops cleanly when one Ctrl-C reaches the whole group and comes twice', async () => {
@@ -153,6 +159,14 @@ it('refuses a second start on the same data', async () => {
   const run = launch();
   await untilReady(run);
   await refused(launch(), /^Quotaplane is already running from .* \(process \d+\)\. .*\n$/);
+});
+
+it('takes variables of a file .env, and those that are set already win', () => {
+  writeFileSync(join(home, '.env'), 'SPEC_FROM_FILE=file\nSPEC_SET_BEFORE=file\n');
+  process.env['SPEC_SET_BEFORE'] = 'shell';
+  loadSettingsFile(home);
+  expect([process.env['SPEC_FROM_FILE'], process.env['SPEC_SET_BEFORE']]).toEqual(['file', 'shell']);
+  loadSettingsFile(join(home, 'nowhere'));
 });
 
 it('says each mistake of the environment in one line', async () => {

@@ -24,7 +24,7 @@ export async function startOutagePlatform(): Promise<OutagePlatform> {
     started.push(() => platform.stop());
     const other = await startEcho({ REDIS_URL: redis.url, QUOTAPLANE_DATA_DIR: platform.dataDir });
     started.push(() => other.stop());
-    return { platform, redis, other, urls: [platform.echoUrl, other.url], logs: async () => `${await platform.echoLog()}\n${other.script.output()}`, stop };
+    return { platform, redis, other, urls: [platform.echoUrl, other.url], logs: async () => `${await platform.echoLog()}\n${await other.log()}`, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -12,6 +12,8 @@ const CLOCK_PRELOAD = new URL('clock-shift.mjs', import.meta.url).href;
 export interface Echo {
   readonly url: string;
   readonly script: RunningScript;
+  /** What it has logged so far. */
+  log(): Promise<string>;
   /** Ends it; answers its exit code. */
   stop(): Promise<number | null>;
 }
@@ -72,6 +74,6 @@ export async function startEcho(env: NodeJS.ProcessEnv, clockShiftMs = 0): Promi
     await script.end();
     throw error;
   }
-  const [, url = ''] = /^Echo (http:\S+)$/m.exec(script.output()) ?? [];
-  return { url, script, stop: () => script.end() };
+  const [, url = '', logFile = ''] = /^Echo (http:\S+), its log is (.+)$/m.exec(script.output()) ?? [];
+  return { url, script, log: () => readFile(logFile, 'utf8'), stop: () => script.end() };
 }
