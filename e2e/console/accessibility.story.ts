@@ -9,6 +9,7 @@ const ROUTES = [
   ['/tenants', 'Tenants'],
   ['/tenants/acme', 'Acme Tools'],
   ['/offenders', 'Offenders'],
+  ['/overrides', 'Overrides'],
   ['/usage', 'Usage'],
   ['/audit', 'Audit'],
   ['/tiers', 'Tiers'],
@@ -16,6 +17,8 @@ const ROUTES = [
   ['/endpoint-classes', 'Endpoint classes'],
   ['/nodes', 'Nodes'],
   ['/settings', 'Settings'],
+  ['/tenants/nosuch', 'No tenant named nosuch'],
+  ['/nowhere', 'No such page'],
 ] as const;
 const WCAG_AA = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
 
@@ -28,6 +31,19 @@ for (const colorScheme of ['light', 'dark'] as const) {
         await page.goto(path);
         await expect(page.getByRole('heading', { name: title, level: 1 })).toBeVisible();
         await expect(page.locator('[aria-busy="true"]')).toHaveCount(0);
+        expect(await violations(new AxeBuilder({ page }))).toEqual([]);
+      });
+    }
+
+    for (const [path, button] of [
+      ['/tiers', 'New tier'],
+      ['/endpoint-classes', 'New class'],
+    ] as const) {
+      test(`axe finds nothing in the form behind ${button}`, async ({ page }) => {
+        await page.goto(path);
+        await page.getByRole('button', { name: button }).click();
+        await page.getByRole('dialog').getByRole('button', { name: /^Create/ }).click();
+        await expect(page.getByText(/^Lower-case letters/)).toBeVisible();
         expect(await violations(new AxeBuilder({ page }))).toEqual([]);
       });
     }

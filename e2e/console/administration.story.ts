@@ -43,6 +43,31 @@ test('a tier is changed as a form, reviewed, published, and its tenants get it',
   await expect(page.getByRole('table', { name: 'Effective limits' })).toContainText('120 per 2 min');
 });
 
+test('a tier and an endpoint class are created in the console, and the class is changed after a review', async ({ page }) => {
+  const suffix = Date.now().toString(36);
+  await page.goto('/tiers');
+  await page.getByRole('button', { name: 'New tier' }).click();
+  await page.getByLabel('Slug').fill(`made-${suffix}`);
+  await page.getByLabel('Name').fill('Made here');
+  await page.getByRole('dialog').getByRole('button', { name: 'Create tier' }).click();
+  await expect(page.getByRole('heading', { name: 'Made here', level: 1 })).toBeVisible();
+  await expect(page.getByText('never published')).toBeVisible();
+
+  await page.goto('/endpoint-classes');
+  await page.getByRole('button', { name: 'New class' }).click();
+  await page.getByLabel('Slug').fill(`export-${suffix}`);
+  await page.getByLabel('Cost, units').fill('25');
+  await page.getByRole('dialog').getByRole('button', { name: 'Create class' }).click();
+  const row = page.getByRole('row').filter({ hasText: `export-${suffix}` });
+  await expect(row.getByRole('cell', { name: '25', exact: true })).toBeVisible();
+  await row.getByRole('button', { name: 'Change' }).click();
+  await page.getByLabel('Cost, units').fill('50');
+  await page.getByRole('dialog').getByRole('button', { name: 'Review' }).click();
+  await expect(page.getByRole('dialog').getByRole('row').filter({ hasText: 'cost' })).toContainText(/25.*50/);
+  await page.getByRole('dialog').getByRole('button', { name: 'Change class' }).click();
+  await expect(row.getByRole('cell', { name: '50', exact: true })).toBeVisible();
+});
+
 test('filters of the tenant list live in the URL and survive a reload', async ({ page }) => {
   await page.goto('/tenants');
   await page.getByRole('button', { name: 'Month used' }).click();

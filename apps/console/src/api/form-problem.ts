@@ -18,6 +18,12 @@ export function showFieldErrors<T extends FieldValues>(error: unknown, setError:
   return isComplete;
 }
 
+/** The contract's pattern in words; what the server found wrong with a slug is shown as it says it. */
+export function slugMessage(error: { readonly type?: unknown; readonly message?: string } | undefined): string | undefined {
+  if (error === undefined || error.type === 'server') return error?.message;
+  return 'Lower-case letters, digits and hyphens, 1 to 63 of them';
+}
+
 /** `/set/limits/per-minute/burst` to `set.limits.per-minute.burst`, undoing RFC 6901 escapes. */
 export function pointerToName(pointer: string): string {
   return pointer

@@ -28,7 +28,9 @@ export function FormModal({ isOpen, title, size, isFullScreen = false, onClose, 
     setAsking(false);
     onClose();
   };
-  const leave = (): void => (isTyped.current ? setAsking(true) : close());
+  // Later than the key press, or the dialog that it opens would take the same Escape for its own.
+  const ask = (isOpenThen: boolean): void => void window.setTimeout(() => setAsking(isOpenThen));
+  const leave = (): void => (isTyped.current ? ask(true) : close());
   return (
     <>
       <Modal
@@ -51,7 +53,7 @@ export function FormModal({ isOpen, title, size, isFullScreen = false, onClose, 
         isRunning={false}
         problem={null}
         size="sm"
-        onClose={() => setAsking(false)}
+        onClose={() => ask(false)}
         onConfirm={close}
       >
         Nothing of this form is saved yet.

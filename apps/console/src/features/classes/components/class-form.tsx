@@ -3,6 +3,7 @@ import { Button, NativeSelect, NumberInput, Textarea, TextInput } from '@mantine
 import { failMode, type endpointClassCreate } from '@quotaplane/contracts';
 import { Controller, type UseFormReturn } from 'react-hook-form';
 import type { z } from 'zod';
+import { slugMessage } from '../../../api/form-problem';
 import layout from '../../../components/layout.module.css';
 import { ProblemNotice } from '../../../components/notices';
 import { FAIL_WORDS } from './fail-mode';
@@ -32,7 +33,7 @@ export function ClassForm({ form, isSlugFixed, action, isSaving, problem, onSubm
         description={isSlugFixed ? 'Services name it in their code; it cannot change' : 'How services name it: @EndpointClass(’slug’); it cannot change'}
         required
         readOnly={isSlugFixed}
-        error={errors.slug?.message}
+        error={slugMessage(errors.slug)}
         {...form.register('slug')}
       />
       <Controller
@@ -50,7 +51,7 @@ export function ClassForm({ form, isSlugFixed, action, isSaving, problem, onSubm
           />
         )}
       />
-      <TextInput label="Meter" description="Which monthly quota it is counted against" error={errors.meter?.message} {...form.register('meter')} />
+      <TextInput label="Meter" description="Which monthly quota it is counted against" error={slugMessage(errors.meter)} {...form.register('meter')} />
       <NativeSelect
         label="When the store is away"
         data={failMode.options.map((mode) => ({ value: mode, label: `${mode}: ${FAIL_WORDS[mode]}` }))}

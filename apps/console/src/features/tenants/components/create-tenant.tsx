@@ -7,7 +7,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { Controller, useForm } from 'react-hook-form';
 import type { z } from 'zod';
 import { call } from '../../../api/client';
-import { showFieldErrors } from '../../../api/form-problem';
+import { showFieldErrors, slugMessage } from '../../../api/form-problem';
 import { FormModal, type FormExit } from '../../../components/form-modal';
 import layout from '../../../components/layout.module.css';
 import { ProblemNotice } from '../../../components/notices';
@@ -52,7 +52,7 @@ function TenantForm({ exit }: { readonly exit: FormExit }): ReactNode {
         label="Slug"
         description="How services and billing name it; it cannot change"
         required
-        error={errors.slug?.message}
+        error={slugMessage(errors.slug)}
         {...form.register('slug')}
       />
       <TextInput label="Name" required error={errors.name?.message} {...form.register('name')} />

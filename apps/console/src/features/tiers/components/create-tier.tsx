@@ -7,7 +7,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { Controller, useForm } from 'react-hook-form';
 import type { z } from 'zod';
 import { call } from '../../../api/client';
-import { showFieldErrors } from '../../../api/form-problem';
+import { showFieldErrors, slugMessage } from '../../../api/form-problem';
 import { FormModal, type FormExit } from '../../../components/form-modal';
 import layout from '../../../components/layout.module.css';
 import { ProblemNotice } from '../../../components/notices';
@@ -43,7 +43,7 @@ function TierForm({ exit }: { readonly exit: FormExit }): ReactNode {
   return (
     <form className={layout.tight} noValidate onSubmit={form.handleSubmit((values) => create.mutate(values))}>
       {create.error ? <ProblemNotice error={create.error} /> : null}
-      <TextInput label="Slug" description="How the API and billing name it; it cannot change" required error={errors.slug?.message} {...form.register('slug')} />
+      <TextInput label="Slug" description="How the API and billing name it; it cannot change" required error={slugMessage(errors.slug)} {...form.register('slug')} />
       <TextInput label="Name" required error={errors.name ? 'Name it in 1 to 100 characters' : undefined} {...form.register('name')} />
       <Controller
         control={form.control}

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { tierContentSchema } from '@quotaplane/contracts';
-import { draftFieldOf, draftResolver, toContent, toDraftValues, unitsOf } from './draft-values';
+import { draftFieldOf, draftResolver, groupUnits, toContent, toDraftValues, unitsOf } from './draft-values';
 
 const CONTENT = tierContentSchema.parse({
   limits: [
@@ -47,4 +47,12 @@ it('puts the contract’s refusal onto the field that was typed', async () => {
 it('names form fields by the places of the content', () => {
   expect(draftFieldOf(['quotas', 0, 'throttle', 'windowMs'])).toBe('quotas.0.throttleWindow');
   expect(draftFieldOf(['limits', 1, 'windowMs'])).toBe('limits.1.window');
+});
+
+it('groups figures as they are left, and leaves alone what is none', () => {
+  expect(groupUnits('1000000')).toBe('1,000,000');
+  expect(groupUnits('1,0000')).toBe('10,000');
+  expect(groupUnits('unlimited')).toBe('unlimited');
+  expect(groupUnits('-5')).toBe('-5');
+  expect(groupUnits('')).toBe('');
 });

@@ -22,23 +22,6 @@ export const usageColumns = [
   }),
   column.display({ id: 'meter', header: 'Meter', cell: ({ row: { original: item } }) => item.meter }),
   column.display({
-    id: 'period',
-    header: 'Period',
-    meta: { sortKey: 'start' },
-    cell: ({
-      row: {
-        original: { period },
-      },
-    }) => (
-      <span className={classes.period}>
-        <span>
-          <Time at={period.start} zone={period.timezone} as="day" /> – <Time at={lastInstant(period.end)} zone={period.timezone} as="day" />
-        </span>
-        <span className={classes.zone}>{period.timezone}</span>
-      </span>
-    ),
-  }),
-  column.display({
     id: 'used',
     header: 'Used, units',
     meta: { isNumeric: true, sortKey: 'used', firstSort: 'down' },
@@ -71,6 +54,23 @@ export const usageColumns = [
     header: 'Billable',
     meta: { isNumeric: true, sortKey: 'billable', firstSort: 'down' },
     cell: ({ row: { original: item } }) => <Count units={item.billable} />,
+  }),
+  column.display({
+    id: 'period',
+    header: 'Period',
+    meta: { sortKey: 'start' },
+    cell: ({
+      row: {
+        original: { period },
+      },
+    }) => (
+      <span className={classes.period}>
+        <span>
+          <Time at={period.start} zone={period.timezone} as="day" /> – <Time at={lastInstant(period.end)} zone={period.timezone} as="day" />
+        </span>
+        <span className={classes.zone}>{period.timezone}</span>
+      </span>
+    ),
   }),
   column.display({
     id: 'status',
