@@ -90,7 +90,7 @@ describe('deadline', () => {
   });
 
   // Mutation: wait for idle time alone.
-  it('P07 gives up within 50 ms and two turns while the loop has no idle time at all', async () => {
+  it('P07 gives up within 100 ms and two turns while the loop has no idle time at all', async () => {
     await ask('x', inGoodTime());
     server.pause();
     let isBusy = true;
@@ -102,8 +102,8 @@ describe('deadline', () => {
     const startedAtMs = performance.now();
     expect(await ask('x')).toMatchObject({ status: 'unavailable', cause: 'deadline' });
     isBusy = false;
-    // 50 ms, two turns of 5 ms and the turn under way; doubled for a machine that is busy elsewhere.
-    expect(performance.now() - startedAtMs).toBeLessThan(2 * (50 + 3 * 5));
+    // 100 ms, two turns of 5 ms and the turn under way; doubled for a machine that is busy elsewhere.
+    expect(performance.now() - startedAtMs).toBeLessThan(2 * (100 + 3 * 5));
   });
 
   it('keeps a later deadline apart from an earlier one of the same batch', async () => {

@@ -41,12 +41,12 @@ const MAX_IN_FLIGHT = 2;
 /** How long a refund of a late admission may take: nobody waits for it. */
 const LATE_REFUND_MS = 1_000;
 /** Store wait that a call gets at least: one that was sent late, behind a crowd of this process, is not given up unheard. */
-const MIN_STORE_WAIT_MS = 20;
+const MIN_STORE_WAIT_MS = 40;
 /**
- * How far past its deadline a caller may be kept by this process's own business (P07: 50 ms in all). Past it two polls of the loop are enough
- * for a healthy store: its reply to a call lies in the socket by then.
+ * How far past its deadline a caller may be kept while the loop has no idle time at all. Past it two polls are enough for a healthy store: its
+ * reply lies in the socket by then. An idle loop gives up at the deadline (P07).
  */
-const MAX_LATENESS_MS = 25;
+const MAX_LATENESS_MS = 75;
 /** A call this long past its deadline has lost its connection, whatever the socket says (half-open). */
 const STUCK_MS = 1_000;
 
