@@ -60,7 +60,8 @@ export function nextStep(problem: ApiProblem): string {
     case 'store_unavailable':
       return 'The store is coming back; try again in a few seconds.';
     case 'sign_in_limited':
-      return problem.retryAfterSeconds === null ? 'Wait a little.' : `Try again in ${problem.retryAfterSeconds} s.`;
+      // The answer's own sentence says how long to wait.
+      return '';
     default:
       return 'Try again; if it stays, quote the request id to whoever runs Quotaplane.';
   }
