@@ -44,7 +44,7 @@ export function DiffTable({ label, differences: all }: DiffTableProps): ReactNod
               </>
             )}
             <td>
-              <span className={after === undefined ? classes.absent : classes.after}>{showJson(after)}</span>
+              <span className={after === undefined ? classes.absent : isNew ? undefined : classes.after}>{showJson(after)}</span>
             </td>
           </tr>
         ))}

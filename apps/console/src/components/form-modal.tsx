@@ -1,4 +1,4 @@
-import { useRef, useState, type ReactNode } from 'react';
+import { useEffect, useRef, useState, type ReactNode } from 'react';
 import { Modal } from '@mantine/core';
 import { ConfirmDialog } from './confirm-dialog';
 
@@ -22,6 +22,10 @@ interface FormModalProps {
 export function FormModal({ isOpen, title, size, isFullScreen = false, onClose, children }: FormModalProps): ReactNode {
   const isTyped = useRef(false);
   const [isAsking, setAsking] = useState(false);
+  useEffect(() => {
+    // Whoever opens it again starts with nothing typed, however it was closed.
+    if (!isOpen) isTyped.current = false;
+  }, [isOpen]);
   const settle = (): void => void (isTyped.current = false);
   const close = (): void => {
     settle();

@@ -33,7 +33,7 @@ export function RaiseForm({ form, policy, problem, onReview, onCancel }: RaiseFo
           {complaint}
         </p>
       ) : null}
-      {isLowering ? <Notice tone="warn">“At least” never lowers a number. Choose “Exactly” to lower one.</Notice> : null}
+      {isLowering && complaint === undefined ? <Notice tone="warn">“At least” never lowers a number. Choose “Exactly” to lower one.</Notice> : null}
       <div className={classes.two}>
         <RaiseWhen form={form} policy={policy} />
         <div className={layout.tight}>

@@ -1,5 +1,5 @@
 import { useState, type ReactNode } from 'react';
-import { Button, Modal, NativeSelect, PasswordInput, TextInput } from '@mantine/core';
+import { Button, NativeSelect, PasswordInput, TextInput } from '@mantine/core';
 import { zodResolver } from '@hookform/resolvers/zod';
 import { operatorCreate, operatorRole, type Operator } from '@quotaplane/contracts';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
@@ -12,6 +12,7 @@ import { Badge } from '../../../components/badge';
 import { ConfirmDialog } from '../../../components/confirm-dialog';
 import { Time } from '../../../components/figures';
 import layout from '../../../components/layout.module.css';
+import { FormModal, type FormExit } from '../../../components/form-modal';
 import { Loaded } from '../../../components/loaded';
 import { ProblemNotice } from '../../../components/notices';
 import { Panel } from '../../../components/page';
@@ -66,15 +67,15 @@ export function Operators(): ReactNode {
           </ul>
         )}
       </Loaded>
-      <Modal opened={isAdding} onClose={() => setAdding(false)} title="Add an operator">
-        <OperatorForm onClose={() => setAdding(false)} />
-      </Modal>
+      <FormModal isOpen={isAdding} onClose={() => setAdding(false)} title="Add an operator">
+        {(exit) => <OperatorForm exit={exit} />}
+      </FormModal>
       <SwitchOperator operator={changing} onClose={() => setChanging(undefined)} />
     </Panel>
   );
 }
 
-function OperatorForm({ onClose }: { readonly onClose: () => void }): ReactNode {
+function OperatorForm({ exit }: { readonly exit: FormExit }): ReactNode {
   const queryClient = useQueryClient();
   const form = useForm<z.input<typeof operatorCreate>, unknown, z.output<typeof operatorCreate>>({
     resolver: zodResolver(operatorCreate),
@@ -84,7 +85,8 @@ function OperatorForm({ onClose }: { readonly onClose: () => void }): ReactNode 
     mutationFn: (body: z.output<typeof operatorCreate>) => call('operatorsCreate', { body }),
     onSuccess: () => {
       void queryClient.invalidateQueries({ queryKey: settingsKeys.operators() });
-      onClose();
+      exit.settle();
+      exit.leave();
     },
     onError: (error) => showFieldErrors(error, form.setError, ['email', 'name', 'role', 'password']),
   });
@@ -106,7 +108,7 @@ function OperatorForm({ onClose }: { readonly onClose: () => void }): ReactNode 
       />
       <div className={layout.row}>
         <span className={layout.spring} />
-        <Button variant="default" onClick={onClose}>
+        <Button variant="default" onClick={exit.leave}>
           Cancel
         </Button>
         <Button type="submit" loading={create.isPending}>

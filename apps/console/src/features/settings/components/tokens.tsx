@@ -1,5 +1,5 @@
 import { useState, type ReactNode } from 'react';
-import { Button, Modal } from '@mantine/core';
+import { Button } from '@mantine/core';
 import type { Token } from '@quotaplane/contracts';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { IconPlus, IconRobot } from '@tabler/icons-react';
@@ -7,6 +7,7 @@ import { call } from '../../../api/client';
 import { Badge } from '../../../components/badge';
 import { ConfirmDialog } from '../../../components/confirm-dialog';
 import { Time } from '../../../components/figures';
+import { FormModal } from '../../../components/form-modal';
 import { Loaded } from '../../../components/loaded';
 import { Empty } from '../../../components/notices';
 import { Panel } from '../../../components/page';
@@ -50,15 +51,17 @@ export function Tokens(): ReactNode {
           )
         }
       </Loaded>
-      <Modal opened={isCreating} onClose={() => setCreating(false)} title="Create a token">
-        <TokenForm
-          onCancel={() => setCreating(false)}
-          onCreated={(made) => {
-            setCreating(false);
-            setSecret(made);
-          }}
-        />
-      </Modal>
+      <FormModal isOpen={isCreating} onClose={() => setCreating(false)} title="Create a token">
+        {({ leave }) => (
+          <TokenForm
+            onCancel={leave}
+            onCreated={(made) => {
+              setCreating(false);
+              setSecret(made);
+            }}
+          />
+        )}
+      </FormModal>
       <SecretOnce title="Token created" secret={secret} onClose={() => setSecret(null)} />
       <RevokeToken token={revoking} onClose={() => setRevoking(undefined)} />
     </Panel>

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { Button, Modal, Select, SegmentedControl, Input, Textarea } from '@mantine/core';
+import { Button, Select, SegmentedControl, Input, Textarea } from '@mantine/core';
 import { zodResolver } from '@hookform/resolvers/zod';
 import { tenantTierPut, type Tenant } from '@quotaplane/contracts';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
@@ -7,6 +7,7 @@ import { Controller, useForm } from 'react-hook-form';
 import type { z } from 'zod';
 import { call } from '../../../api/client';
 import { showFieldErrors } from '../../../api/form-problem';
+import { FormModal, type FormExit } from '../../../components/form-modal';
 import layout from '../../../components/layout.module.css';
 import { ProblemNotice } from '../../../components/notices';
 import { auditKeys } from '../../audit/api/audit.queries';
@@ -20,11 +21,11 @@ interface ChangeTierProps {
   readonly onClose: () => void;
 }
 
-export function ChangeTier(props: ChangeTierProps): ReactNode {
+export function ChangeTier({ tenant, isOpen, onClose }: ChangeTierProps): ReactNode {
   return (
-    <Modal opened={props.isOpen} onClose={props.onClose} title={`Change the tier of ${props.tenant.slug}`}>
-      <TierForm {...props} />
-    </Modal>
+    <FormModal isOpen={isOpen} onClose={onClose} title={`Change the tier of ${tenant.slug}`}>
+      {(exit) => <TierForm tenant={tenant} exit={exit} />}
+    </FormModal>
   );
 }
 
@@ -45,7 +46,7 @@ const USAGE_WORDS = {
   restart: 'The count of this period starts again at 0.',
 } as const;
 
-function TierForm({ tenant, onClose }: ChangeTierProps): ReactNode {
+function TierForm({ tenant, exit }: { readonly tenant: Tenant; readonly exit: FormExit }): ReactNode {
   const queryClient = useQueryClient();
   const tiers = useQuery(tierListQuery);
   const form = useForm<z.input<typeof tenantTierPut>, unknown, TierPut>({
@@ -58,7 +59,8 @@ function TierForm({ tenant, onClose }: ChangeTierProps): ReactNode {
       void queryClient.invalidateQueries({ queryKey: tenantKeys.all });
       void queryClient.invalidateQueries({ queryKey: auditKeys.all });
       announceChange(`Tier of ${tenant.slug} changed`, changed.changeId);
-      onClose();
+      exit.settle();
+      exit.leave();
     },
     onError: (error) => showFieldErrors(error, form.setError, ['tier', 'effectiveAt', 'usage', 'reason']),
   });
@@ -114,7 +116,7 @@ function TierForm({ tenant, onClose }: ChangeTierProps): ReactNode {
       />
       <div className={layout.row}>
         <span className={layout.spring} />
-        <Button variant="default" onClick={onClose}>
+        <Button variant="default" onClick={exit.leave}>
           Cancel
         </Button>
         <Button type="submit" loading={put.isPending}>

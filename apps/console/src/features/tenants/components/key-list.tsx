@@ -1,5 +1,5 @@
 import { useState, type ReactNode } from 'react';
-import { Button, Modal } from '@mantine/core';
+import { Button } from '@mantine/core';
 import type { ApiKey } from '@quotaplane/contracts';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { IconKey, IconPlus } from '@tabler/icons-react';
@@ -7,6 +7,7 @@ import { call } from '../../../api/client';
 import { Badge } from '../../../components/badge';
 import { ConfirmDialog } from '../../../components/confirm-dialog';
 import { Time } from '../../../components/figures';
+import { FormModal } from '../../../components/form-modal';
 import { Loaded } from '../../../components/loaded';
 import { Empty } from '../../../components/notices';
 import { Panel } from '../../../components/page';
@@ -50,16 +51,18 @@ export function KeyList({ tenant, zone }: { readonly tenant: string; readonly zo
           )
         }
       </Loaded>
-      <Modal opened={isCreating} onClose={() => setCreating(false)} title={`Create a key for ${tenant}`}>
-        <KeyForm
-          tenant={tenant}
-          onCancel={() => setCreating(false)}
-          onCreated={(made) => {
-            setCreating(false);
-            setSecret(made);
-          }}
-        />
-      </Modal>
+      <FormModal isOpen={isCreating} onClose={() => setCreating(false)} title={`Create a key for ${tenant}`}>
+        {({ leave }) => (
+          <KeyForm
+            tenant={tenant}
+            onCancel={leave}
+            onCreated={(made) => {
+              setCreating(false);
+              setSecret(made);
+            }}
+          />
+        )}
+      </FormModal>
       <SecretOnce title="Key created" secret={secret} onClose={() => setSecret(null)} />
       <RevokeKey tenant={tenant} apiKey={revoking} onClose={() => setRevoking(undefined)} />
     </Panel>
