@@ -112,6 +112,14 @@ export function lockKeys(tx: Tx, hashes: readonly string[]): Promise<StoredKey[]
     WHERE k.secret_hash = ANY(${[...hashes]}::text[]) ORDER BY k.id FOR NO KEY UPDATE OF k`;
 }
 
+/** Whom live keys stand for. */
+export async function tenantsOfKeys(db: PrismaService | Tx, hashes: readonly string[]): Promise<string[]> {
+  const rows = await db.$queryRaw<{ slug: string }[]>`
+    SELECT DISTINCT t.slug FROM api_keys k JOIN tenants t ON t.id = k.tenant_id
+    WHERE k.secret_hash = ANY(${[...hashes]}::text[]) AND k.revoked_at IS NULL AND t.deleted_at IS NULL`;
+  return rows.map(({ slug }) => slug);
+}
+
 /** Hashes of all keys that guards may still ask for, one page: a revocation is kept for 40 days. */
 export async function keyPage(db: PrismaService | Tx, after: string, limit: number): Promise<string[]> {
   const rows = await db.$queryRaw<{ hash: string }[]>`

@@ -2,7 +2,7 @@ import { compareStreamIds, STREAM_START } from '@quotaplane/policy';
 import type { Tx } from '../database/prisma.service';
 import type { CataloguePublisher } from './catalogue-publisher';
 import type { KeyPublisher } from './key-publisher';
-import { tenantsOfTier, type ClaimedChange, type RelayedChange } from './outbox-sql';
+import { tenantsOfKeys, tenantsOfTier, type ClaimedChange, type RelayedChange } from './outbox-sql';
 import type { TenantPublisher } from './tenant-publisher';
 
 // Their rows are locked while a page is on its way to Redis, and edits of them wait: a page must take well under the lock timeout.
@@ -37,13 +37,19 @@ export class Publications {
       if (topic.kind === 'tier') await this.eachPageOfTier(topic.slug, publishTenants);
     }
     const hashes = topics.flatMap((topic) => (topic.kind === 'key' ? [topic.hash] : []));
-    if (hashes.length > 0) positions.push(...(await this.keys.publish(hashes, id)).values());
+    if (hashes.length > 0) positions.push(...(await this.publishKeys(hashes, id)).values());
     if (topics.some(({ kind }) => kind === 'classes')) positions.push(await this.document('classes', () => this.catalogue.publishClasses(id)));
     if (await this.touchesFallback(topics)) {
       positions.push(await this.document('fallback', async () => (await this.catalogue.publishFallback(id)) ?? STREAM_START));
     }
     const position = positions.reduce((last, next) => (compareStreamIds(next, last) > 0 ? next : last), STREAM_START);
     return { id, position, revisions: [...revisions].map(([tenant, revision]) => ({ tenant, revision })) };
+  }
+
+  /** A key must not work before its tenant's policy is there: another run may still be at the tenant. */
+  private async publishKeys(hashes: readonly string[], changeId: string): Promise<ReadonlyMap<string, string>> {
+    await this.tenants.publish(await tenantsOfKeys(this.tx, hashes), { onlyWhereLacking: true });
+    return this.keys.publish(hashes, changeId);
   }
 
   private async publishTenants(slugs: readonly string[], changeId: string): Promise<void> {
