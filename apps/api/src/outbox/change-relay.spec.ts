@@ -52,14 +52,14 @@ it('publishes a change within 100 ms of its commit and marks it done with its re
 
 // Fails when a key is published while its tenant's own change is still with another run, or not claimed yet.
 it('lets no key work before the policy of its tenant is there', async () => {
-  const tenantId = await rig.tenant('keyed', tier);
+  const tenantId = await rig.tenant('new-with-key', tier);
   await rig.prisma.change.updateMany({ where: { publishedAt: null }, data: { publishedAt: new Date() } });
   const secretHash = '5e'.repeat(32);
   await rig.prisma.apiKey.create({ data: { tenantId, name: 'first', secretHash, hint: 'qpk_', createdBy: 'spec' } });
   await OutboxRig.change(rig.prisma, [{ kind: 'key', hash: secretHash }]);
   await rig.relay().drain();
-  expect(await rig.redis.get(redisKeys.key(secretHash))).toContain('"keyed"');
-  expect(await rig.redis.get(redisKeys.head('keyed'))).toBe('1.1');
+  expect(await rig.redis.get(redisKeys.key(secretHash))).toContain('"new-with-key"');
+  expect(await rig.redis.get(redisKeys.head('new-with-key'))).toBe('1.1');
 });
 
 // Fails when the relay claims without a row lock, or reads a tenant's rows before it has the tenant's lock.
