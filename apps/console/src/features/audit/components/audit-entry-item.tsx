@@ -13,12 +13,13 @@ const ACTOR_ICONS = { operator: IconUser, token: IconRobot, system: IconSettings
 interface AuditEntryItemProps {
   readonly entry: AuditEntry;
   readonly zone?: string;
-  readonly isOpenAtFirst?: boolean;
+  /** On the page of what it is about, whose name need not be said again. */
+  readonly isAtHome?: boolean;
 }
 
 /** Who, when, what and why on one line; before and after field by field beneath. */
-export function AuditEntryItem({ entry, zone, isOpenAtFirst = false }: AuditEntryItemProps): ReactNode {
-  const [isOpen, setOpen] = useState(isOpenAtFirst);
+export function AuditEntryItem({ entry, zone, isAtHome = false }: AuditEntryItemProps): ReactNode {
+  const [isOpen, setOpen] = useState(false);
   const detailId = useId();
   const Icon = ACTOR_ICONS[entry.actor.kind];
   const differences = diffJson(entry.before ?? undefined, entry.after ?? undefined);
@@ -28,7 +29,7 @@ export function AuditEntryItem({ entry, zone, isOpenAtFirst = false }: AuditEntr
         <IconChevronRight size={15} className={classes.chevron} data-open={isOpen || undefined} aria-hidden />
         <span className={classes.what}>
           <strong>{describeAction(entry)}</strong>
-          {` · ${entityName(entry)}`}
+          {isAtHome ? null : ` · ${entityName(entry)}`}
         </span>
         <span className={classes.why}>{entry.reason ?? <span className={classes.noReason}>{entry.actor.kind === 'system' ? 'by the system itself' : 'no reason asked'}</span>}</span>
         <span className={classes.who}>

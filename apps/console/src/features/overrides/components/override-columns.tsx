@@ -49,7 +49,7 @@ export function overrideColumns(onRevert: ((override: Override) => void) | undef
         </span>
       ),
     }),
-    column.display({ id: 'by', header: 'By', cell: ({ row: { original: override } }) => override.createdBy }),
+    column.display({ id: 'by', header: 'By', cell: ({ row: { original: override } }) => <span className={classes.by}>{override.createdBy}</span> }),
     column.display({
       id: 'actions',
       header: () => <span className={classes.hidden}>Actions</span>,

@@ -152,7 +152,7 @@ function AuditTail({ tenant, zone }: { readonly tenant: string; readonly zone: s
           ) : (
             <ul className={auditClasses.list}>
               {items.map((entry) => (
-                <AuditEntryItem key={entry.id} entry={entry} zone={zone} />
+                <AuditEntryItem key={entry.id} entry={entry} zone={zone} isAtHome />
               ))}
             </ul>
           )

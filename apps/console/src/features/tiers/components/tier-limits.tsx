@@ -27,7 +27,15 @@ export function TierLimits({ content }: { readonly content: TierContent }): Reac
             <td>
               <Rate limit={limit.limit} windowMs={limit.windowMs} />
             </td>
-            <td>{limit.burst === undefined ? '–' : <Count units={limit.burst} />}</td>
+            <td>
+              {limit.burst === undefined ? (
+                '–'
+              ) : (
+                <>
+                  <Count units={limit.burst} /> at once
+                </>
+              )}
+            </td>
             <td>
               <Badge>{limit.scope}</Badge>
               {limit.endpointClass === undefined ? null : ` class ${limit.endpointClass}`}
