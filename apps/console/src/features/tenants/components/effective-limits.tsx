@@ -54,7 +54,6 @@ export function EffectiveLimits({ policy }: { readonly policy: TenantPolicy }): 
           <tr>
             <th scope="row">
               in flight<span className={classes.sub}>concurrency</span>
-              <NotYetEnforced />
             </th>
             <td colSpan={3}>
               <span className={classes.number}>
@@ -66,7 +65,10 @@ export function EffectiveLimits({ policy }: { readonly policy: TenantPolicy }): 
                   </>
                 )}
               </span>
-              <SourceBadge source={policy.concurrency.source} />
+              <span className={classes.scope}>
+                <SourceBadge source={policy.concurrency.source} />
+                <NotYetEnforced />
+              </span>
             </td>
           </tr>
           {policy.quotas.map((quota) => (
