@@ -25,7 +25,7 @@ const store = new RedisLimitStore({ redis });
 
 const bucketOf = (limit: string, subject: string): Charge => ({
   kind: 'bucket', counter: counterKey({ tenant: 't', limit, algorithm: 'gcra', windowMs: 60_000, scope: 'user', subject }),
-  limit: 1_000_000, windowMs: 60_000, capacity: 1_000_000, cost: 1,
+  limit: 1_000_000_000, windowMs: 60_000, capacity: 1_000_000_000, cost: 1,
 });
 const quota: Charge = {
   kind: 'quota', ...quotaKeys({ tenant: 't', meter: 'requests', periodId: '2026-12-01', part: 1, generation: 1 }), allowance: null, overage: 'reject',
