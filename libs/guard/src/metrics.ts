@@ -11,6 +11,7 @@ export class QuotaMetrics {
   private readonly durations: Histogram;
   private readonly storeErrors: Counter<'cause'>;
   private readonly fallbacks: Counter<'mode' | 'class'>;
+  private readonly statisticsDropped: Counter;
   private readonly decisionSeries = new Map<string, Counter.Internal>();
 
   /** @param registry of the service; one of its own when left out */
@@ -30,6 +31,11 @@ export class QuotaMetrics {
       registers,
     });
     this.storeErrors = new Counter({ name: 'quotaplane_store_errors_total', help: 'Checks that the store did not answer, by cause', labelNames: ['cause'], registers });
+    this.statisticsDropped = new Counter({
+      name: 'quotaplane_statistics_dropped_total',
+      help: 'Counts of offenders and traffic that found no room or went with a failed flush; bills never depend on them',
+      registers,
+    });
     this.fallbacks = new Counter({
       name: 'quotaplane_fallbacks_total',
       help: 'Decisions made without the store, by fail mode and endpoint class',
@@ -55,6 +61,11 @@ export class QuotaMetrics {
   /** @internal */
   storeFailed(cause: string): void {
     this.storeErrors.inc({ cause });
+  }
+
+  /** @internal */
+  droppedStatistics(count: number): void {
+    this.statisticsDropped.inc(count);
   }
 
   /** @internal */

@@ -60,10 +60,15 @@ describe('OffenderLog', () => {
     expect(await seen()).toBe(0);
   });
 
-  it('keeps bounded memory and counts what it had no room for', () => {
-    const log = new OffenderLog({ redis, storeNow: () => NOW_MS, maxEntries: 2 });
+  it('keeps bounded memory and tells what it had no room for, or lost with a failed flush', async () => {
+    let dropped = 0;
+    const log = new OffenderLog({ redis, storeNow: () => NOW_MS, maxEntries: 2, onDropped: (count) => { dropped += count; } });
     for (const subject of ['a', 'b', 'c', 'a']) log.record({ ...denial, subject });
-    expect(log.droppedCount).toBe(1);
+    expect(dropped).toBe(1);
+    // A key of another type refuses the flush: the three counts it carried are named too.
+    await redis.set(redisKeys.offenders(minuteOf(NOW_MS)), 'not a sorted set');
+    expect(await log.flush()).toBe(false);
+    expect(dropped).toBe(4);
   });
 });
 

@@ -1,5 +1,5 @@
 import { MINUTE_STATS_TTL_MS, redisKeys, type Scope } from '@quotaplane/contracts';
-import type { Redis } from 'ioredis';
+import type { ChainableCommander, Redis } from 'ioredis';
 import { FlushLoop, type FlushOptions } from './flush-loop';
 
 /** Who was denied, by which limit. `subject` is readable and bounded: a key id, a user id, an address; never a secret. */
@@ -15,8 +15,10 @@ export interface MinuteLogOptions extends FlushOptions {
   readonly redis: Redis;
   /** Store time in ms. */
   readonly storeNow: () => number;
-  /** Most distinct entries kept between two flushes; more are dropped and counted. Default 2,000. */
+  /** Most distinct entries kept between two flushes; more are dropped. Default 2,000. */
   readonly maxEntries?: number;
+  /** Told of counts that found no room, or that a failed flush took along: repeating those could count them twice. */
+  readonly onDropped?: (count: number) => void;
 }
 
 export const minuteOf = (ms: number): number => Math.floor(ms / 60_000);
@@ -25,8 +27,6 @@ export const minuteOf = (ms: number): number => Math.floor(ms / 60_000);
 export class OffenderLog {
   private counts = new Map<string, number>();
   private readonly loop: FlushLoop;
-  /** Denials that found no room between two flushes. */
-  droppedCount = 0;
 
   constructor(private readonly options: MinuteLogOptions) {
     this.loop = new FlushLoop(() => this.write(), options);
@@ -39,7 +39,7 @@ export class OffenderLog {
   record(denial: Denial): void {
     const member = JSON.stringify([denial.tenant, denial.scope, denial.subject, denial.limit, denial.class]);
     const count = this.counts.get(member);
-    if (count === undefined && this.counts.size >= (this.options.maxEntries ?? 2000)) this.droppedCount += 1;
+    if (count === undefined && this.counts.size >= (this.options.maxEntries ?? 2000)) this.options.onDropped?.(1);
     else this.counts.set(member, (count ?? 0) + 1);
   }
 
@@ -62,11 +62,21 @@ export class OffenderLog {
     for (const [member, count] of taken) commands.zincrby(key, count, member).zadd(redisKeys.offendersSeen, 'GT', nowMs, member);
     commands.pexpire(key, MINUTE_STATS_TTL_MS).zremrangebyscore(redisKeys.offendersSeen, '-inf', nowMs - MINUTE_STATS_TTL_MS);
     commands.pexpire(redisKeys.offendersSeen, MINUTE_STATS_TTL_MS);
+    await execOrDrop(commands, taken, this.options);
+  }
+}
+
+/** Runs a flush; one that fails has dropped what it carried, and says so. */
+export const execOrDrop = async (commands: ChainableCommander, taken: ReadonlyMap<string, number>, { onDropped }: MinuteLogOptions): Promise<void> => {
+  try {
     const replies = await commands.exec();
     const failed = replies?.find(([error]) => error)?.[0];
     if (failed) throw failed;
+  } catch (error) {
+    onDropped?.([...taken.values()].reduce((sum, count) => sum + count, 0));
+    throw error;
   }
-}
+};
 
 export interface OffenderRow {
   readonly tenant: string;

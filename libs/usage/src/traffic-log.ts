@@ -1,7 +1,7 @@
 import { MAX_EXACT, MINUTE_STATS_TTL_MS, redisKeys } from '@quotaplane/contracts';
 import type { Redis } from 'ioredis';
 import { FlushLoop } from './flush-loop';
-import { minuteOf, type MinuteLogOptions } from './offender-log';
+import { execOrDrop, minuteOf, type MinuteLogOptions } from './offender-log';
 
 /** One tenant's minute over all nodes. Statistics for charts, never a bill. */
 export interface TrafficMinute {
@@ -16,7 +16,6 @@ export interface TrafficMinute {
 export class TrafficLog {
   private counts = new Map<string, number>();
   private readonly loop: FlushLoop;
-  droppedCount = 0;
 
   constructor(private readonly options: MinuteLogOptions) {
     this.loop = new FlushLoop(() => this.write(), options);
@@ -46,7 +45,7 @@ export class TrafficLog {
 
   private add(field: string, count: number): void {
     const known = this.counts.get(field);
-    if (known === undefined && this.counts.size >= (this.options.maxEntries ?? 20_000)) this.droppedCount += count;
+    if (known === undefined && this.counts.size >= (this.options.maxEntries ?? 20_000)) this.options.onDropped?.(count);
     else this.counts.set(field, (known ?? 0) + count);
   }
 
@@ -58,9 +57,7 @@ export class TrafficLog {
     const commands = this.options.redis.pipeline();
     for (const [field, count] of taken) commands.hincrby(key, field, count);
     commands.pexpire(key, MINUTE_STATS_TTL_MS);
-    const replies = await commands.exec();
-    const failed = replies?.find(([error]) => error)?.[0];
-    if (failed) throw failed;
+    await execOrDrop(commands, taken, this.options);
   }
 }
 

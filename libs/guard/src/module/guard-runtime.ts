@@ -89,8 +89,9 @@ export class GuardRuntime implements OnModuleInit, OnApplicationBootstrap, OnApp
     this.directory = new NodeDirectory({ redis, kind, expectedNodes, onError });
     const log = { redis, storeNow: () => clock.now(), onError: (error: Error) => onError(error) };
     this.journal = new Journal({ ...log, incarnation, service });
-    this.offenders = new OffenderLog(log);
-    this.traffic = new TrafficLog(log);
+    const statistics = { ...log, onDropped: (count: number) => this.metrics.droppedStatistics(count) };
+    this.offenders = new OffenderLog(statistics);
+    this.traffic = new TrafficLog(statistics);
     this.usage = new UsageRecorder(this.journal, this.offenders, this.traffic);
     this.store = new RedisLimitStore({ redis: this.limitRedis });
     const known = new KnownPolicies(policies, this.catalogue);
