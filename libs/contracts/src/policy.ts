@@ -82,8 +82,10 @@ export const parseHead = (head: string): { revision: number; generation: number 
   return match ? { revision: Number(match[1]), generation: Number(match[2]) } : null;
 };
 
-export const failMode = z.enum(['local', 'open', 'closed']);
-export type FailMode = z.infer<typeof failMode>;
+export const FAIL_MODES = ['local', 'open', 'closed'] as const;
+/** What happens to a class's calls while the store is away. */
+export type FailMode = (typeof FAIL_MODES)[number];
+export const failMode = z.enum(FAIL_MODES);
 export const refundOutcome = z.enum(['4xx', '5xx', 'aborted']);
 
 /** The catalogue of endpoint classes as guards run it: one document behind `qp:classes`. */

@@ -1,9 +1,9 @@
 import { SetMetadata, type CustomDecorator } from '@nestjs/common';
+import type { FailMode } from '@quotaplane/contracts';
 import { InvalidCostError, isCost } from './cost';
 import type { GuardedRequest } from './identity/identity';
 
-/** What happens to a class's calls while the store is away. */
-export type FailMode = 'local' | 'open' | 'closed';
+export type { FailMode };
 /** Works a cost out from a request. Its result is the caller's input: bound it, and mind a missing query or body. */
 export type CostOf = (request: GuardedRequest) => number;
 export type SubjectOf = (request: GuardedRequest) => string | undefined;
