@@ -9,7 +9,7 @@ export const redisKeys = {
   head: (tenant: string) => `${tenantPrefix(tenant)}head`,
   /** string, JSON of a Policy; no TTL. */
   policy: (tenant: string) => `${tenantPrefix(tenant)}policy`,
-  /** hash, field `<scope>:<id>` -> override of one subject; no TTL. Written from the next issue on; read by every stale answer. */
+  /** hash, field `<scope>:<id>` -> override of one subject; no TTL. Nothing writes it yet; read by every stale answer. */
   subjects: (tenant: string) => `${tenantPrefix(tenant)}subjects`,
   /** string, JSON of a KeyRecord or `none`; no TTL but for 60 s tombstones of unknown keys. */
   key: (sha256Hex: string) => `qp:key:${sha256Hex}`,

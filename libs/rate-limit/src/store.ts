@@ -77,7 +77,7 @@ export type Verdict =
   | { readonly status: 'unavailable'; readonly cause: 'deadline' | 'disconnected' | 'error'; readonly detail: string };
 
 /**
- * Where counters live. No word of Redis here, so that other stores can follow. `acquire` and `release` (concurrency) join in the next issue.
+ * Where counters live. No word of Redis here, so that other stores can follow. `acquire` and `release` (concurrency) join when concurrency is enforced.
  * Implementations never throw for an outage: they answer `unavailable`.
  */
 export interface LimitStore {
