@@ -6,11 +6,12 @@ export type DecisionSource = 'store' | 'local' | 'open' | 'last-known' | 'defaul
 
 /** One limit or quota of a decision as its caller may see it. */
 export interface LimitReport {
-  readonly kind: 'rate' | 'quota';
+  /** `concurrency`: slots in use at once, without a window. */
+  readonly kind: 'rate' | 'quota' | 'concurrency';
   /** Limit name; `month` for the quota of meter `requests`, `month-<meter>` for others. */
   readonly name: string;
   readonly scope: Scope;
-  /** Units per window (a rate) or the allowance (a quota). */
+  /** Units per window (a rate), the allowance (a quota) or the slots (concurrency). */
   readonly limit: number;
   readonly windowMs: number;
   /** What `remaining` is when untouched: a bucket's capacity, a window's limit, an allowance. */
@@ -31,12 +32,15 @@ export interface Decision {
   readonly outcome: 'allowed' | 'denied';
   /** Present on a denial. */
   readonly code?: Extract<ErrorCode,
-    'rate_limited' | 'quota_exceeded' | 'cost_exceeds_limit' | 'limiter_unavailable' | 'circuit_open' | 'blocked'>;
+    'rate_limited' | 'quota_exceeded' | 'concurrency_exceeded' | 'penalised' | 'cost_exceeds_limit' | 'limiter_unavailable' | 'circuit_open' | 'blocked'>;
   readonly source: DecisionSource;
   readonly tenant: string;
   readonly tier: string;
   readonly revision: number;
+  /** Units charged: the call's cost, or the class's `retry.cost` on a repeated Idempotency-Key. */
   readonly cost: number;
+  /** ms that the call has to wait for its turn in a leaky bucket's queue before it goes on; absent when none. */
+  readonly waitMs?: number;
   /** All limits in force for this call, in policy order. */
   readonly limits: readonly LimitReport[];
   /** The one that denies longest, else the one with the smallest remaining share; undefined when nothing limits. */

@@ -12,6 +12,7 @@ export * from './resources/keys';
 export * from './resources/operations';
 export * from './resources/overrides';
 export * from './resources/page';
+export * from './resources/public-limits';
 export * from './resources/tenants';
 export * from './resources/tiers';
 export * from './resources/usage';

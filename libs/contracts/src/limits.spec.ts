@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { limitSchema, tierContentSchema } from './limits';
+import { ALGORITHMS, limitSchema, tierContentSchema } from './limits';
 import { MAX_EXACT } from './numbers';
 
 const limit = { name: 'per-minute', algorithm: 'token-bucket', scope: 'tenant', limit: 100, windowMs: 60_000 } as const;
+const penalty = { strikes: 10, withinMs: 60_000, banMs: 60_000 };
 const faultsOf = (input: unknown): string[] => {
   const parsed = limitSchema.safeParse(input);
   return parsed.success ? [] : parsed.error.issues.map((issue) => issue.path.join('/') || issue.code);
@@ -13,6 +14,13 @@ describe('limitSchema', () => {
   it('C043 takes limit 0 and refuses window 0 by name', () => {
     expect(faultsOf({ ...limit, limit: 0 })).toEqual([]);
     expect(faultsOf({ ...limit, windowMs: 0 })).toEqual(['windowMs']);
+  });
+
+  it('takes every algorithm with its own fields', () => {
+    for (const algorithm of ALGORITHMS) expect(faultsOf({ ...limit, algorithm })).toEqual([]);
+    expect(faultsOf({ ...limit, algorithm: 'leaky-bucket', maxQueue: 0, maxWaitMs: 0 })).toEqual([]);
+    expect(faultsOf({ ...limit, mode: 'shadow' })).toEqual([]);
+    expect(faultsOf({ ...limit, penalty })).toEqual([]);
   });
 
   it('takes a name that only begins like that of a quota', () => {
@@ -36,8 +44,15 @@ describe('limitSchema', () => {
     [{ ...limit, scope: 'subject:' }, 'scope'],
     [{ ...limit, alignment: 'epoch' }, 'alignment'],
     [{ ...limit, algorithm: 'fixed-window', burst: 5 }, 'burst'],
-    [{ ...limit, algorithm: 'sliding-log' }, 'algorithm'],
-    [{ ...limit, mode: 'shadow' }, 'mode'],
+    [{ ...limit, algorithm: 'sliding-log', limit: 10_001 }, 'limit'],
+    [{ ...limit, algorithm: 'sliding-counter', limit: Math.floor(MAX_EXACT / 60_000) + 1 }, 'limit'],
+    [{ ...limit, algorithm: 'leaky-bucket', maxQueue: Math.floor(MAX_EXACT / 60_000) }, 'maxQueue'],
+    [{ ...limit, algorithm: 'leaky-bucket', maxWaitMs: 60_001 }, 'maxWaitMs'],
+    [{ ...limit, maxQueue: 5 }, 'maxQueue'],
+    [{ ...limit, methods: ['GET', 'GET'] }, 'methods'],
+    [{ ...limit, mode: 'shadow', penalty }, 'penalty'],
+    [{ ...limit, scope: 'global', penalty }, 'penalty'],
+    [{ ...limit, penalty: { ...penalty, maxBanMs: 1_000 } }, 'penalty/maxBanMs'],
     [{ ...limit, colour: 'red' }, 'unrecognized_keys'],
     [{ ...limit, name: 'month' }, 'name'],
     [{ ...limit, name: 'month-throttle' }, 'name'],

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { algorithm, alignment, degradedSettlement, httpMethod, limitMode, overage, scope, throttleSchema } from './limits';
+import { algorithm, alignment, degradedSettlement, httpMethod, limitMode, overage, penaltySchema, scope, throttleSchema } from './limits';
 import { allowance, exactInteger, localDate, slug } from './numbers';
 
 /**
@@ -21,6 +21,10 @@ export const compiledLimitSchema = z.strictObject({
   endpointClass: slug.optional(),
   methods: z.array(httpMethod).optional(),
   perRoute: z.boolean().optional(),
+  /** Leaky bucket: units that may wait behind the one that departs, and for how long; spelled out. */
+  maxQueue: exactInteger.optional(),
+  maxWaitMs: exactInteger.optional(),
+  penalty: penaltySchema.optional(),
   mode: limitMode,
   sources: z.strictObject({ limit: numberSource, burst: numberSource }),
 });
@@ -56,6 +60,11 @@ export const segmentSchema = z.strictObject({
 });
 export type Segment = z.infer<typeof segmentSchema>;
 
+/** Scopes whose single subjects can have overrides of their own. An `ip` is named as it is counted: an IPv4 address, or an IPv6 prefix. */
+export const OVERRIDABLE_SCOPES = ['ip', 'key', 'user'] as const;
+export const overridableScope = z.enum(OVERRIDABLE_SCOPES);
+export type OverridableScope = z.infer<typeof overridableScope>;
+
 export const tenantStatus = z.enum(['active', 'suspended']);
 export type TenantStatus = z.infer<typeof tenantStatus>;
 
@@ -66,8 +75,33 @@ export const policySchema = z.strictObject({
   revision: z.int().min(1),
   status: tenantStatus,
   segments: z.array(segmentSchema).min(1),
+  /** Scopes of which single subjects have overrides now or later: only their calls ask for `qp:{tenant}:subjects`. Sorted; absent when none. */
+  subjectScopes: z.array(overridableScope).optional(),
 });
 export type Policy = z.infer<typeof policySchema>;
+
+/** Final numbers of one limit for one subject; everything else of the limit stays the tenant's. */
+export const subjectLimitSchema = z.strictObject({
+  name: slug,
+  limit: allowance,
+  burst: allowance,
+  maxQueue: exactInteger.optional(),
+  sources: z.strictObject({ limit: numberSource, burst: numberSource }),
+});
+export type SubjectLimit = z.infer<typeof subjectLimitSchema>;
+
+/**
+ * One field of `qp:{tenant}:subjects`: the overrides of a single key, user or address, compiled. Its segments have bounds of their own, are sorted
+ * and contiguous from the first period's start on; a guard works within the intersection with the tenant's segment.
+ */
+export const subjectPolicySchema = z.strictObject({
+  v: z.literal(1),
+  segments: z.array(z.strictObject({ fromMs: z.int(), untilMs: z.int(), limits: z.array(subjectLimitSchema) })).min(1),
+});
+export type SubjectPolicy = z.infer<typeof subjectPolicySchema>;
+
+/** Field of `qp:{tenant}:subjects` for one subject. */
+export const subjectField = (subjectScope: OverridableScope, id: string): string => `${subjectScope}:${id}`;
 
 /** Heads that are not `revision.generation`: the tenant is unknown (60 s) or deleted (kept); both fall to the fallback tier. */
 export const HEAD_UNKNOWN = 'unknown';
@@ -119,9 +153,45 @@ export type KeyRecord = z.infer<typeof keyRecordSchema>;
 /** Value of a key entry that stands for "no such key": 60 s after a miss, kept after a revocation. */
 export const KEY_TOMBSTONE = 'none';
 
+export const LIST_KINDS = ['allow', 'deny', 'penalty'] as const;
+export const listKind = z.enum(LIST_KINDS);
+export type ListKind = z.infer<typeof listKind>;
+
+/**
+ * The allow list, the deny list and the penalties set by hand: one document behind `qp:lists`, live like the classes. The most severe entry that
+ * matches a call decides: deny (403 `blocked`), then penalty (429 `penalised` until it ends), then allow (no rate limit is asked; usage still counts).
+ */
+export const listsDocumentSchema = z.strictObject({
+  v: z.literal(1),
+  revision: z.int().min(0),
+  entries: z.array(z.strictObject({
+    id: z.string(),
+    list: listKind,
+    /** null: whoever's caller it is. */
+    tenant: slug.nullable(),
+    scope: z.enum(['tenant', ...OVERRIDABLE_SCOPES]),
+    /** Empty for scope `tenant`; for `ip` an address or a CIDR range. */
+    subject: z.string(),
+    fromMs: z.int().nullable(),
+    untilMs: z.int().nullable(),
+  })),
+});
+export type ListsDocument = z.infer<typeof listsDocumentSchema>;
+
+/** A running ban that a limit's penalty set, one field of `qp:penalties`; its name is the JSON of [tenant, limit, scope, subject]. */
+export const automaticPenaltySchema = z.strictObject({
+  /** Key of the penalty's counter; deleting it lifts the ban. */
+  counter: z.string(),
+  startedMs: z.int(),
+  untilMs: z.int(),
+  /** How many bans in a row, this one included. */
+  level: z.int().min(1),
+});
+export type AutomaticPenalty = z.infer<typeof automaticPenaltySchema>;
+
 /** One entry of the change feed `qp:changes`. Field names on the wire are the keys here; `topic` tells what to drop. */
 export const feedEntrySchema = z.strictObject({
-  topic: z.enum(['tenant', 'key', 'classes', 'fallback']),
+  topic: z.enum(['tenant', 'key', 'classes', 'fallback', 'lists']),
   /** tenant slug, key hash, or empty. */
   subject: z.string(),
   revision: z.string(),

@@ -11,6 +11,8 @@ const PATTERNS: Record<keyof typeof redisKeys, string> = {
   key: redisKeys.key('<sha256>'),
   classes: redisKeys.classes,
   fallback: redisKeys.fallback,
+  lists: redisKeys.lists,
+  penalties: redisKeys.penalties,
   wanted: redisKeys.wanted,
   changes: redisKeys.changes,
   nodes: redisKeys.nodes,

@@ -9,7 +9,7 @@ export const redisKeys = {
   head: (tenant: string) => `${tenantPrefix(tenant)}head`,
   /** string, JSON of a Policy; no TTL. */
   policy: (tenant: string) => `${tenantPrefix(tenant)}policy`,
-  /** hash, field `<scope>:<id>` -> override of one subject; no TTL. Nothing writes it yet; read by every stale answer. */
+  /** hash, field `<scope>:<id>` -> JSON of a SubjectPolicy, and `#revision`; no TTL. Read with a stale answer, for the subject at hand only. */
   subjects: (tenant: string) => `${tenantPrefix(tenant)}subjects`,
   /** string, JSON of a KeyRecord or `none`; no TTL but for 60 s tombstones of unknown keys. */
   key: (sha256Hex: string) => `qp:key:${sha256Hex}`,
@@ -17,7 +17,11 @@ export const redisKeys = {
   classes: 'qp:classes',
   /** string, JSON of the fallback Policy; no TTL. */
   fallback: 'qp:fallback',
-  /** set of `tenant:<slug>`, `key:<sha256>`, `classes`, `fallback`: what a guard missed; bounded. */
+  /** string, JSON of a ListsDocument; no TTL. */
+  lists: 'qp:lists',
+  /** hash, JSON [tenant, limit, scope, subject] -> JSON of an AutomaticPenalty; ended ones are dropped by the worker. */
+  penalties: 'qp:penalties',
+  /** set of `tenant:<slug>`, `key:<sha256>`, `classes`, `fallback`, `lists`: what a guard missed; bounded. */
   wanted: 'qp:wanted',
   /** stream, the change feed; trimmed to about CHANGE_FEED_LENGTH. */
   changes: 'qp:changes',

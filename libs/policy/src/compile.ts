@@ -1,4 +1,6 @@
-import type { CompiledLimit, CompiledPeriod, CompiledQuota, Limit, Policy, Quota, Segment } from '@quotaplane/contracts';
+import {
+  MAX_EXACT, QUEUE_WAIT_MAX_MS, queueCapacity, type CompiledLimit, type CompiledPeriod, type CompiledQuota, type Limit, type Policy, type Quota, type Segment,
+} from '@quotaplane/contracts';
 import { effectiveLimit, effectiveNumber, own } from './effective-number';
 import { overridesAt, tierAt, versionAt } from './in-force';
 import type { OverrideSource, PolicySource, TierSpan, VersionSource } from './source';
@@ -97,9 +99,18 @@ function compileLimit(tierLimit: Limit, tierSource: string, overrides: readonly 
     ...(tierLimit.endpointClass === undefined ? {} : { endpointClass: tierLimit.endpointClass }),
     ...(tierLimit.methods === undefined ? {} : { methods: [...tierLimit.methods] }),
     ...(tierLimit.perRoute === undefined ? {} : { perRoute: tierLimit.perRoute }),
+    ...(tierLimit.algorithm === 'leaky-bucket' ? queueOf(tierLimit, limit.value) : {}),
+    ...(tierLimit.penalty === undefined ? {} : { penalty: { ...tierLimit.penalty } }),
     mode: tierLimit.mode,
     sources: { limit: limit.source, burst: burst.source },
   };
+}
+
+/** A queue spelled out. One that the tier does not size follows the limit in force, so that a raise lets more wait, too. */
+function queueOf(tierLimit: Limit, limit: number | null): Pick<CompiledLimit, 'maxQueue' | 'maxWaitMs'> {
+  const largest = Math.floor(MAX_EXACT / tierLimit.windowMs) - 1;
+  const maxQueue = Math.max(0, Math.min(queueCapacity(limit ?? 0, tierLimit.maxQueue) - 1, largest));
+  return { maxQueue, maxWaitMs: tierLimit.maxWaitMs ?? Math.min(tierLimit.windowMs, QUEUE_WAIT_MAX_MS) };
 }
 
 function compileQuota(quota: Quota, tierSource: string, overrides: readonly OverrideSource[]): CompiledQuota {

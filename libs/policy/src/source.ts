@@ -33,7 +33,10 @@ export interface PolicySource {
   readonly status: TenantStatus;
   readonly revision: number;
   readonly tiers: readonly TierSpan[];
+  /** Of the whole tenant. */
   readonly overrides: readonly OverrideSource[];
+  /** Of single keys, users and addresses, by field of `qp:{tenant}:subjects` (`subjectField`); absent when there are none. */
+  readonly subjects?: ReadonlyMap<string, readonly OverrideSource[]>;
   /** Contiguous billing periods: the one before now, the one around now, and the next 13 (so that no clock skew falls off the edge). */
   readonly periods: readonly CompiledPeriod[];
 }

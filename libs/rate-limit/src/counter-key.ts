@@ -37,11 +37,16 @@ const tagOf = (name: CounterName): string => {
  * Key of a rate counter: tenant, limit name, algorithm, window, scope, subject and what narrows it; never the tier, the limit's value or a revision,
  * so that no edit resets a count. gcra and token-bucket share a state but not a key: a change of algorithm is a new counter.
  */
-export const counterKey = (name: CounterName): string => {
+export const counterKey = (name: CounterName): string => keyOf(name, 'c');
+
+/** Key of the strikes and bans beside a counter; changing the limit's numbers forgives nobody. */
+export const penaltyKey = (name: CounterName): string => keyOf(name, 'p');
+
+const keyOf = (name: CounterName, letter: 'c' | 'p'): string => {
   const scope = name.scope === 'global' ? 'global' : name.scope.replace(':', '.');
   const subject = name.scope === 'global' || name.scope === 'tenant' ? '' : part(name.subject);
-  const tail = ['c', name.limit, name.algorithm, String(name.windowMs), scope, subject, part(name.narrow ?? '')].join(':');
-  return tenantPrefix(tagOf(name)) + (tail.length <= TAIL_MAX_BYTES ? tail : `c:${name.limit.slice(0, 20)}:${hashed(tail)}`);
+  const tail = [letter, name.limit, name.algorithm, String(name.windowMs), scope, subject, part(name.narrow ?? '')].join(':');
+  return tenantPrefix(tagOf(name)) + (tail.length <= TAIL_MAX_BYTES ? tail : `${letter}:${name.limit.slice(0, 20)}:${hashed(tail)}`);
 };
 
 export interface QuotaName {
@@ -58,3 +63,11 @@ export const quotaKeys = (name: QuotaName): { readonly counter: string; readonly
   const prefix = tenantPrefix(name.tenant);
   return { counter: `${prefix}q:${tail}`, base: `${prefix}b:${tail}` };
 };
+
+/** Key of the uses of an Idempotency-Key: of one subject, method and route. All parts are a caller's own, so that only a hash of them is kept. */
+export const retryKey = (name: { readonly tenant: string; readonly subject: string; readonly method: string; readonly route: string; readonly key: string }): string =>
+  `${tenantPrefix(name.tenant)}i:${createHash('sha256').update(JSON.stringify([name.subject, name.method, name.route, name.key]), 'utf16le').digest('hex').slice(0, 40)}`;
+
+/** Key of the slots in use of one tenant: hash of incarnations. @param name `in-flight` for the tier's concurrency, or what a service caps itself */
+export const slotKey = (name: { readonly tenant: string; readonly name: string; readonly generation: number }): string =>
+  `${tenantPrefix(name.tenant)}n:${part(name.name)}:${name.generation}`;

@@ -1,9 +1,64 @@
 import type { Alignment, Overage, Scope } from '@quotaplane/contracts';
 
+interface Rate {
+  readonly counter: string;
+  readonly limit: number;
+  readonly windowMs: number;
+  readonly cost: number;
+  /** Strikes and bans of the counter's subject. */
+  readonly penalty?: PenaltyRule;
+}
+
 /** A rate rule to be judged: numbers of the compiled limit, cost in units, and the name of its counter. */
 export type RateCharge =
-  | { readonly kind: 'bucket'; readonly counter: string; readonly limit: number; readonly windowMs: number; readonly capacity: number; readonly cost: number }
-  | { readonly kind: 'window'; readonly counter: string; readonly limit: number; readonly windowMs: number; readonly alignment: Alignment; readonly cost: number };
+  /** Token bucket and GCRA. */
+  | (Rate & { readonly kind: 'bucket'; readonly capacity: number })
+  | (Rate & { readonly kind: 'window'; readonly alignment: Alignment })
+  /** Sliding log: every admission of the last `windowMs`, one entry a millisecond. `limit` at most 10,000. */
+  | (Rate & { readonly kind: 'log' })
+  /** Sliding counter: two epoch-aligned windows, the older one weighed by what of it is still inside. */
+  | (Rate & { readonly kind: 'counter' })
+  /** Leaky bucket: a queue of `capacity` units, the one that departs included; the state's `waitMs` says when this call departs. */
+  | (Rate & { readonly kind: 'queue'; readonly capacity: number; readonly maxWaitMs: number });
+
+/** A growing ban. Its own counter stands beside the subject's. A denial by the rate is a strike; a ban denies with `bannedMs` set. */
+export interface PenaltyRule {
+  readonly counter: string;
+  readonly strikes: number;
+  readonly withinMs: number;
+  readonly banMs: number;
+  readonly factor: number;
+  readonly maxBanMs: number;
+  readonly forgiveAfterMs: number;
+}
+
+/**
+ * One slot of `limit` that are in use at once, over all nodes; `limit` 0 denies. The store keeps count of this process's own and renews their lease.
+ * After `allowed` the caller holds the slot until {@link LimitStore.release}. Costs no units.
+ */
+export interface SlotCharge {
+  readonly kind: 'slot';
+  readonly counter: string;
+  readonly limit: number;
+  /** True from generation 2 on: the counts of other nodes may be missing still, so that nothing is given until they have been written anew. */
+  readonly isRegenerated: boolean;
+  readonly cost: 1;
+  /** Called once when the lease ran out although it was held: somebody else may have the slot by now. */
+  readonly onLost?: () => void;
+}
+
+/**
+ * The Idempotency-Key of a call whose class makes repeats cheaper: when the key was used for an admitted call within `windowMs`, and fewer than `max`
+ * times since, all other charges of the check cost `repeatCost` at most. Stands first in a check.
+ */
+export interface RetryCharge {
+  readonly kind: 'retry';
+  readonly counter: string;
+  readonly windowMs: number;
+  readonly max: number;
+  readonly repeatCost: number;
+  readonly cost: 0;
+}
 
 /**
  * A monthly allowance. Used = counter + base.plus - base.minus (M3). `allowance: null` counts without denying.
@@ -19,7 +74,7 @@ export interface QuotaCharge {
   readonly cost: number;
   readonly lane?: Extract<RateCharge, { kind: 'bucket' }>;
 }
-export type Charge = RateCharge | QuotaCharge;
+export type Charge = RateCharge | QuotaCharge | SlotCharge | RetryCharge;
 
 /**
  * A charge as an admission made it, which is what a refund needs: the window it was counted in, and the lane only where it was charged.
@@ -27,13 +82,22 @@ export type Charge = RateCharge | QuotaCharge;
  */
 export type AdmittedCharge =
   | { readonly kind: 'bucket'; readonly counter: string; readonly limit: number; readonly windowMs: number; readonly units: number }
+  | { readonly kind: 'log'; readonly counter: string; readonly windowMs: number; readonly atMs: number; readonly units: number }
+  | { readonly kind: 'counter'; readonly counter: string; readonly windowMs: number; readonly startMs: number; readonly units: number }
+  | { readonly kind: 'queue'; readonly counter: string; readonly limit: number; readonly windowMs: number; readonly departsAtMs: number; readonly units: number }
+  | { readonly kind: 'slot'; readonly counter: string; readonly units: 1 }
   | { readonly kind: 'window'; readonly counter: string; readonly windowMs: number; readonly startMs: number; readonly units: number }
   | { readonly kind: 'quota'; readonly counter: string; readonly periodEndMs: number; readonly units: number };
+
+export const ANY_HEAD = '*';
 
 /** One call to be decided: every charge is spent, or none. */
 export interface Check {
   readonly tenant: string;
-  /** Head the caller compiled its charges from; '' when it has none yet, which always answers `stale` or `lost`. */
+  /**
+   * Head the caller compiled its charges from; '' when it has none yet, which always answers `stale` or `lost`. {@link ANY_HEAD}: the head is not
+   * asked, for charges whose slot holds none (in a cluster) or that no policy governs.
+   */
   readonly knownHead: string;
   /** Bounds of the caller's segment in store time, `[fromMs, untilMs)`. */
   readonly fromMs: number;
@@ -52,6 +116,14 @@ export interface ChargeState {
   readonly retryAfterMs: number;
   /** Until more than `remaining` is available; 0 when untouched. */
   readonly moreAfterMs: number;
+  /** Queue, allowed: ms from `nowMs` until this call departs; the caller sleeps that long. Absent elsewhere. */
+  readonly waitMs?: number;
+  /** Rate with a penalty: the subject is banned for this long, this very denial's ban included; absent otherwise. `retryAfterMs` covers it. */
+  readonly bannedMs?: number;
+  /** Set where this denial began a ban: how many in a row, 1 or more. */
+  readonly banLevel?: number;
+  /** Retry charge: units that every other charge of the check was judged at; absent where the full cost was. */
+  readonly repeatCost?: number;
 }
 export interface QuotaState extends ChargeState {
   /** Set where the quota is past its allowance and its lane was judged. */
@@ -77,7 +149,7 @@ export type Verdict =
   | { readonly status: 'unavailable'; readonly cause: 'deadline' | 'disconnected' | 'error'; readonly detail: string };
 
 /**
- * Where counters live. No word of Redis here, so that other stores can follow. `acquire` and `release` (concurrency) join when concurrency is enforced.
+ * Where counters live. No word of Redis here, so that other stores can follow. A slot is acquired like anything else, by a charge of a check.
  * Implementations never throw for an outage: they answer `unavailable`.
  */
 export interface LimitStore {
@@ -95,6 +167,14 @@ export interface LimitStore {
    * @returns whether the store took it; false is an outage, and nothing is retried
    */
   refund(charges: readonly AdmittedCharge[], deadlineAtMs: number): Promise<boolean>;
+  /**
+   * Gives one slot back. At most once per admission: the caller sees to that. Returns at once; the store tells the others soon, and again with the next
+   * renewal where that word is lost.
+   * @param counter of the admitted {@link SlotCharge}
+   */
+  release(counter: string): void;
+  /** Slots that this process holds, over all counters: a gauge. */
+  readonly slotsHeld: number;
   close(): Promise<void>;
 }
 

@@ -7,6 +7,7 @@ import * as classes from '../resources/endpoint-classes';
 import * as keys from '../resources/keys';
 import * as operations from '../resources/operations';
 import * as overrides from '../resources/overrides';
+import * as publicLimits from '../resources/public-limits';
 import * as tenants from '../resources/tenants';
 import * as tiers from '../resources/tiers';
 import * as usage from '../resources/usage';
@@ -16,7 +17,7 @@ export type JsonSchema = { [member: string]: unknown };
 /** `input` is what a client sends (defaults may be left out), `output` what it gets. */
 export type Side = 'input' | 'output';
 
-const MODULES = [errors, limits, policy, access, classes, keys, operations, overrides, tenants, tiers, usage];
+const MODULES = [errors, limits, policy, access, classes, keys, operations, overrides, publicLimits, tenants, tiers, usage];
 const COMPONENTS = '#/components/schemas/';
 
 /** Every object schema of the contract by the name it is exported under: `tierSchema` is component `Tier`. */

@@ -2,8 +2,17 @@ import { z } from 'zod';
 import { allowance, instant, MAX_EXACT, reason, slug, ticket } from '../numbers';
 import { changed, pageOf, pageQuery, versioned } from './page';
 
-/** Whom an override is for. This release takes whole tenants; single keys, users and addresses follow. */
-export const overrideSubject = z.strictObject({ scope: z.literal('tenant') });
+/**
+ * Whom an override is for: the whole tenant, or a single key (its id), user (as the service names it) or address (IPv4, or an IPv6 prefix such as
+ * `2001:db8::/64`; an IPv6 address is kept as its /64). Overrides of a single subject name only limits of its own scope.
+ */
+export const overrideSubject = z.discriminatedUnion('scope', [
+  z.strictObject({ scope: z.literal('tenant') }),
+  z.strictObject({ scope: z.literal('key'), id: z.uuid() }),
+  z.strictObject({ scope: z.literal('user'), id: z.string().min(1).max(96) }),
+  z.strictObject({ scope: z.literal('ip'), id: z.union([z.ipv4(), z.ipv6(), z.cidrv6()]) }),
+]);
+export type OverrideSubject = z.infer<typeof overrideSubject>;
 
 /** Which numbers change. An omitted `burst` follows the overridden `limit`. */
 export const overrideSet = z

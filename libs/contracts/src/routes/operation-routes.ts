@@ -1,6 +1,7 @@
 import * as access from '../resources/access';
 import * as ops from '../resources/operations';
 import { pageQuery } from '../resources/page';
+import { publicLimitsSchema } from '../resources/public-limits';
 import type { RouteContract } from '../route';
 import { byId } from './params';
 
@@ -13,6 +14,7 @@ export const operationRoutes = {
   auditVerify: { method: 'GET', path: '/v1/audit/verify', summary: 'Check every hash chain', tag: 'audit', access: 'audit:read', response: ops.auditVerification, status: 200 },
   settingsGet: { method: 'GET', path: '/v1/settings', summary: 'Read platform settings', tag: 'settings', access: 'settings:read', response: ops.settingsSchema, status: 200 },
   settingsPatch: { method: 'PATCH', path: '/v1/settings', summary: 'Change platform settings', tag: 'settings', access: 'settings:write', body: ops.settingsPatch, response: ops.settingsChanged, status: 200, ifMatch: true },
+  limitsJson: { method: 'GET', path: '/limits.json', summary: 'What API consumers may rely on: tiers, costs, quotas, response fields and back-off; the page /limits says the same in words', tag: 'limits', access: 'public', response: publicLimitsSchema, status: 200 },
   events: { method: 'GET', path: '/v1/events', summary: 'Server-sent events: changes, receipts and denials as they happen', tag: 'rollout', access: 'nodes:read', response: 'event-stream', status: 200 },
 
   signIn: { method: 'POST', path: '/v1/auth/sign-in', summary: 'Sign in to the console', tag: 'access', access: 'public', body: access.signIn, response: access.whoAmI, status: 200 },

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { ActionIcon, Button, NativeSelect, TextInput } from '@mantine/core';
-import { ENFORCED_ALGORITHMS } from '@quotaplane/contracts';
+import { ALGORITHMS } from '@quotaplane/contracts';
 import { IconPlus, IconTrash } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { useFieldArray } from 'react-hook-form';
@@ -55,7 +55,7 @@ export function LimitRows({ form }: { readonly form: DraftForm }): ReactNode {
                 <td>
                   <NativeSelect
                     aria-label={`Limit ${index + 1}: algorithm`}
-                    data={[...ENFORCED_ALGORITHMS]}
+                    data={[...ALGORITHMS]}
                     {...form.register(`limits.${index}.algorithm`)}
                   />
                 </td>

@@ -1,4 +1,4 @@
-import { BUCKET_ALGORITHMS, ENFORCED_ALGORITHMS, tierContentSchema, type TierContent } from '@quotaplane/contracts';
+import { BUCKET_ALGORITHMS, tierContentSchema, type TierContent } from '@quotaplane/contracts';
 import { set as setPath, type FieldErrors, type Resolver } from 'react-hook-form';
 import { formatCount, formatWindow, parseWindow } from '../../../format/number';
 
@@ -30,7 +30,7 @@ const textOf = (units: number | null | undefined): string => (units === undefine
 
 export const EMPTY_LIMIT: LimitDraft = {
   name: '',
-  algorithm: ENFORCED_ALGORITHMS[0] ?? 'token-bucket',
+  algorithm: 'token-bucket',
   scope: 'tenant',
   limit: '',
   window: '1m',
