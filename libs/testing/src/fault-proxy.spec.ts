@@ -115,6 +115,25 @@ it('cuts a reply after the given number of bytes', async () => {
 it('slices replies without losing any byte', async () => {
   proxy.set({ kind: 'slice', bytes: 2 });
   expect(await client.echo('a longer reply')).toBe('a longer reply');
+  const socket = await rawConnection();
+  const pieces: string[] = [];
+  socket.on('data', (bytes) => pieces.push(String(bytes)));
+  socket.write('ECHO 0123456789\r\n');
+  await expect.poll(() => pieces.join('')).toBe('$10\r\n0123456789\r\n');
+  expect(pieces.length).toBeGreaterThan(1);
+  socket.destroy();
+});
+
+it('jitters: equal requests take unequal times, none less than the delay', async () => {
+  proxy.set({ kind: 'latency', delayMs: 5, jitterMs: 40 });
+  const tookMs: number[] = [];
+  for (let round = 0; round < 8; round += 1) {
+    const startedAt = performance.now();
+    await client.ping();
+    tookMs.push(performance.now() - startedAt);
+  }
+  expect(Math.min(...tookMs)).toBeGreaterThanOrEqual(10);
+  expect(Math.max(...tookMs) - Math.min(...tookMs)).toBeGreaterThan(5);
 });
 
 it('heals when the fault ends', async () => {
