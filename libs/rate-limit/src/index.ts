@@ -7,5 +7,6 @@ export * from './models/quota';
 export * from './models/window';
 export * from './redis/connect-limit-redis';
 export * from './redis/redis-limit-store';
+export * from './redis/redis-url';
 export * from './store';
 export { InvalidChargeError } from './valid-charges';
