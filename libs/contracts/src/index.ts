@@ -1,3 +1,4 @@
+export * from './addresses';
 export * from './decision';
 export * from './errors';
 export * from './http-headers';
@@ -9,6 +10,7 @@ export * from './redis-keys';
 export * from './resources/access';
 export * from './resources/endpoint-classes';
 export * from './resources/keys';
+export * from './resources/lists';
 export * from './resources/operations';
 export * from './resources/overrides';
 export * from './resources/page';

@@ -5,6 +5,7 @@ import * as policy from '../policy';
 import * as access from '../resources/access';
 import * as classes from '../resources/endpoint-classes';
 import * as keys from '../resources/keys';
+import * as lists from '../resources/lists';
 import * as operations from '../resources/operations';
 import * as overrides from '../resources/overrides';
 import * as publicLimits from '../resources/public-limits';
@@ -17,7 +18,7 @@ export type JsonSchema = { [member: string]: unknown };
 /** `input` is what a client sends (defaults may be left out), `output` what it gets. */
 export type Side = 'input' | 'output';
 
-const MODULES = [errors, limits, policy, access, classes, keys, operations, overrides, publicLimits, tenants, tiers, usage];
+const MODULES = [errors, limits, policy, access, classes, keys, lists, operations, overrides, publicLimits, tenants, tiers, usage];
 const COMPONENTS = '#/components/schemas/';
 
 /** Every object schema of the contract by the name it is exported under: `tierSchema` is component `Tier`. */

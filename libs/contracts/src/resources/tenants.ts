@@ -74,5 +74,7 @@ export const tenantPolicy = z.strictObject({
   upcoming: z.array(z.strictObject({ fromMs: z.int(), limits: z.array(compiledLimitSchema) })),
   /** Overrides in force or to come that name limits this tier lacks. */
   dangling: z.array(z.strictObject({ overrideId: z.uuid(), limit: z.string() })),
+  /** Single subjects with overrides of their own, in force or to come, by scope; the numbers here are everyone else's. */
+  subjects: z.strictObject({ key: exactInteger, user: exactInteger, ip: exactInteger }),
 });
 export type TenantPolicy = z.infer<typeof tenantPolicy>;

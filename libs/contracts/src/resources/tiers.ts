@@ -32,8 +32,16 @@ export const tierDraftChanged = tierDraft.extend(changed);
 
 export const tierPublish = z.strictObject({ effectiveAt: instant.optional() });
 /** One changed field between two versions; `path` is an RFC 6901 pointer into the content, limits and quotas keyed by name. */
-export const fieldChange = z.strictObject({ path: z.string(), before: z.json().optional(), after: z.json().optional() });
+export const fieldChange = z.strictObject({
+  path: z.string(),
+  before: z.json().optional(),
+  after: z.json().optional(),
+  /** True where everyone's count of this limit begins anew, because the field is part of its counter's key. */
+  newCounter: z.boolean().optional(),
+});
 export type FieldChange = z.infer<typeof fieldChange>;
+/** Fields of a limit that are part of its counter's key: changing one begins a new counter. @see docs/redis-keys.md */
+export const COUNTER_FIELDS: readonly string[] = ['algorithm', 'windowMs', 'scope', 'endpointClass', 'perRoute'];
 export const tierVersionSchema = z.strictObject({
   tier: slug,
   number: z.int().min(1),

@@ -1,5 +1,6 @@
+import { normaliseAddress } from '@quotaplane/contracts';
 import { describe, expect, it, vi } from 'vitest';
-import { ClientAddress, normaliseAddress, type ClientAddressOptions } from './client-address';
+import { ClientAddress, type ClientAddressOptions } from './client-address';
 import type { GuardedRequest } from './identity';
 
 const from = (remoteAddress: string, forwarded?: string | string[]): GuardedRequest => ({

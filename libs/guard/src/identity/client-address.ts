@@ -1,3 +1,4 @@
+import { normaliseAddress } from '@quotaplane/contracts';
 import ipaddr from 'ipaddr.js';
 import { headerOf, type GuardedRequest } from './identity';
 
@@ -14,7 +15,6 @@ export interface ClientAddressOptions {
 
 /** Most normalised addresses remembered; parsing costs more than the look-up. */
 const MEMO_MAX = 5000;
-const UNKNOWN_ADDRESS = 'unknown';
 
 /** @throws {TypeError} it is neither an address nor a CIDR range */
 export function parseRange(text: string): [Address, number] {
@@ -83,16 +83,6 @@ export class ClientAddress {
     this.memo.set(text, normal);
     return normal;
   }
-}
-
-/** `2001:db8::1` -> `2001:db8::/64`, `::ffff:192.0.2.1` -> `192.0.2.1`; what is no address is `unknown`. */
-export function normaliseAddress(text: string, ipv6Prefix: number): string {
-  const bare = text.split('%')[0] ?? '';
-  if (!ipaddr.isValid(bare)) return UNKNOWN_ADDRESS;
-  const address = ipaddr.process(bare);
-  if (address.kind() === 'ipv4') return address.toString();
-  const network = ipaddr.IPv6.networkAddressFromCIDR(`${address.toNormalizedString()}/${ipv6Prefix}`);
-  return ipv6Prefix === 128 ? network.toString() : `${network.toString()}/${ipv6Prefix}`;
 }
 
 /** Some proxies write `192.0.2.1:4711` or `[2001:db8::1]:4711`. */
