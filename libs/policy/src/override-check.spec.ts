@@ -25,6 +25,20 @@ describe('overrideFits', () => {
     expect(overrideFits({ limits: { 'per-day': { burst: 5 } } }, content)).toMatchObject([{ kind: 'burst-on-window' }]);
     expect(overrideFits({ limits: { 'per-day': { limit: Number.MAX_SAFE_INTEGER } } }, content)).toEqual([]);
   });
+
+  // Mutation: check buckets alone, and a log of 10,001 entries or a debt that is not exact gets past the save.
+  it('holds logs, sliding counters and queues to the bounds of their tier limits', () => {
+    const misfitsOf = (more: Partial<Limit>, limit: number): string[] =>
+      overrideFits({ limits: { 'per-minute': { limit } } }, { ...content, limits: [{ ...perMinute, ...more }] }).map(({ kind, path }) => [kind, ...path].join('/'));
+    expect(misfitsOf({ algorithm: 'sliding-log' }, 10_000)).toEqual([]);
+    expect(misfitsOf({ algorithm: 'sliding-log' }, 10_001)).toEqual(['beyond-log/limits/per-minute/limit']);
+    for (const algorithm of ['sliding-counter', 'leaky-bucket'] as const) {
+      expect(misfitsOf({ algorithm }, LARGEST)).toEqual([]);
+      expect(misfitsOf({ algorithm }, LARGEST + 1)).toEqual(['beyond-exact/limits/per-minute/limit']);
+    }
+    // A queue of its own size does not grow with the limit.
+    expect(misfitsOf({ algorithm: 'leaky-bucket', maxQueue: 5 }, LARGEST + 1)).toEqual([]);
+  });
 });
 
 describe('danglingLimits', () => {

@@ -1,4 +1,4 @@
-import { BUCKET_ALGORITHMS, MAX_EXACT, type OverrideSet, type TierContent } from '@quotaplane/contracts';
+import { BUCKET_ALGORITHMS, isExactAmount, largestAmount, SLIDING_LOG_MAX, type Limit, type OverrideSet, type TierContent } from '@quotaplane/contracts';
 import { tierAt, versionAt } from './in-force';
 import type { PolicySource } from './source';
 
@@ -12,7 +12,7 @@ export interface Dangling {
 
 /** Why an override cannot be saved: 422, with `path` inside the override's `set` for the pointer. */
 export interface OverrideMisfit {
-  readonly kind: 'unknown-limit' | 'unknown-quota' | 'burst-on-window' | 'beyond-exact';
+  readonly kind: 'unknown-limit' | 'unknown-quota' | 'burst-on-window' | 'beyond-exact' | 'beyond-log';
   readonly path: readonly string[];
   readonly message: string;
 }
@@ -42,14 +42,25 @@ type LimitNumbers = NonNullable<OverrideSet['limits']>[string];
 function limitMisfits(name: string, numbers: LimitNumbers, content: Pick<TierContent, 'limits'>): OverrideMisfit[] {
   const limit = content.limits.find((candidate) => candidate.name === name);
   if (limit === undefined) return [{ kind: 'unknown-limit', path: ['limits', name], message: `the tenant's tier has no limit named ${name}` }];
-  if (!BUCKET_ALGORITHMS.includes(limit.algorithm)) {
-    if (numbers.burst === undefined) return [];
-    return [{ kind: 'burst-on-window', path: ['limits', name, 'burst'], message: `burst belongs to ${BUCKET_ALGORITHMS.join(' and ')} only` }];
-  }
-  const capacity = numbers.burst ?? numbers.limit ?? 0;
-  if (BigInt(capacity) * BigInt(limit.windowMs) <= BigInt(MAX_EXACT)) return [];
+  if (!BUCKET_ALGORITHMS.includes(limit.algorithm)) return windowMisfits(limit, numbers);
+  if (isExactAmount(numbers.burst ?? numbers.limit ?? 0, limit.windowMs)) return [];
   const field = typeof numbers.burst === 'number' ? 'burst' : 'limit';
   return [{ kind: 'beyond-exact', path: ['limits', name, field], message: 'capacity x windowMs must not pass 2^53-1; use a smaller number' }];
+}
+
+/** Of windows, logs and queues: the same bounds that hold for a tier's own limit at save. */
+function windowMisfits(limit: Limit, { limit: units, burst }: LimitNumbers): OverrideMisfit[] {
+  if (burst !== undefined) {
+    return [{ kind: 'burst-on-window', path: ['limits', limit.name, 'burst'], message: `burst belongs to ${BUCKET_ALGORITHMS.join(' and ')} only` }];
+  }
+  if (units === undefined || units === null) return [];
+  const path = ['limits', limit.name, 'limit'];
+  if (limit.algorithm === 'sliding-log' && units > SLIDING_LOG_MAX) {
+    return [{ kind: 'beyond-log', path, message: `a sliding log keeps an entry per call: at most ${SLIDING_LOG_MAX}` }];
+  }
+  const [field, amount] = largestAmount({ algorithm: limit.algorithm, limit: units, maxQueue: limit.maxQueue });
+  if (field !== 'limit' || amount === null || isExactAmount(amount, limit.windowMs)) return [];
+  return [{ kind: 'beyond-exact', path, message: 'limit x windowMs must not pass 2^53-1; use a smaller number' }];
 }
 
 function contentAt(source: Pick<PolicySource, 'tiers'>, atMs: number): TierContent | undefined {
