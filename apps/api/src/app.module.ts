@@ -9,6 +9,7 @@ import { DatabaseModule } from './database/database.module';
 import { HealthModule } from './health/health.module';
 import { HttpModule } from './http/http.module';
 import { KeysModule } from './keys/keys.module';
+import { LimitsModule } from './limits/limits.module';
 import { OffendersModule } from './offenders/offenders.module';
 import { ChangePokeModule } from './outbox/queues.module';
 import { OverridesModule } from './overrides/overrides.module';
@@ -28,7 +29,7 @@ export class AppModule {
       imports: [
         ConfigModule.with(config, clock), DatabaseModule, ChangesModule, HealthModule, HttpModule, AuthModule,
         AuditModule, SettingsModule, TiersModule, ClassesModule,
-        ChangePokeModule, TenantsModule, KeysModule, OverridesModule, UsageModule, OffendersModule, RolloutModule, DemoReadinessModule,
+        ChangePokeModule, TenantsModule, KeysModule, OverridesModule, UsageModule, OffendersModule, RolloutModule, LimitsModule, DemoReadinessModule,
       ],
     };
   }

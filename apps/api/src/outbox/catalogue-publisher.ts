@@ -30,8 +30,7 @@ export class CataloguePublisher {
     return this.prisma.transaction(async (tx) => {
       const revision = await nextDocumentRevision(tx);
       const rows = await tx.endpointClass.findMany({ orderBy: { slug: 'asc' } });
-      const classes = Object.fromEntries(rows.map((row) => [row.slug, catalogueClassOf(row)]));
-      return above(revision, (next) => this.publisher.publishClasses({ v: 1, revision: next, classes } satisfies ClassCatalogue, changeId));
+      return above(revision, (next) => this.publisher.publishClasses(catalogueFrom(rows, next), changeId));
     });
   }
 
@@ -65,6 +64,10 @@ export class CataloguePublisher {
     );
   }
 }
+
+/** The document of endpoint classes as guards read it. */
+export const catalogueFrom = (rows: readonly EndpointClassRow[], revision: number): ClassCatalogue =>
+  ({ v: 1, revision, classes: Object.fromEntries(rows.map((row) => [row.slug, catalogueClassOf(row)])) });
 
 /** Publishes at `revision`, or above what Redis holds where Postgres was restored from a backup. */
 async function above(revision: number, publish: (revision: number) => Promise<DocumentPublished>): Promise<string> {
