@@ -39,6 +39,8 @@ export class CallBuilder {
       keyId: isTenant ? identity.keyId : undefined,
       userId: isTenant ? identity.userId : undefined,
       subjects: subjectsOf(request, rules),
+      ...(isTenant && identity.keyKind ? { keyKind: identity.keyKind } : {}),
+      ...(rules.holdsSlot ? { holdsSlot: true } : {}),
       arrivedAtMs,
     };
   }

@@ -1,5 +1,6 @@
-import { SetMetadata, type CustomDecorator } from '@nestjs/common';
+import { applyDecorators, SetMetadata, UseInterceptors, type CustomDecorator } from '@nestjs/common';
 import type { FailMode } from '@quotaplane/contracts';
+import { QuotaInterceptor } from './contexts/quota.interceptor';
 import { InvalidCostError, isCost } from './cost';
 import type { GuardedRequest } from './identity/identity';
 
@@ -21,6 +22,7 @@ export const ENDPOINT_CLASS = 'quotaplane:endpoint-class';
 export const COST = 'quotaplane:cost';
 export const SUBJECTS = 'quotaplane:subjects';
 export const SKIP_QUOTA = 'quotaplane:skip';
+export const HOLDS_SLOT = 'quotaplane:holds-slot';
 
 /**
  * Names the endpoint class of a handler or controller; `default` without it. Cost, meter and fail mode come from the platform's catalogue.
@@ -56,7 +58,18 @@ export function Subject(name: string, subjectOf: SubjectOf): MethodDecorator & C
   };
 }
 
-/** Leaves a handler or controller unguarded: no limit, no usage, no headers. */
-export function SkipQuota(): CustomDecorator {
-  return SetMetadata(SKIP_QUOTA, true);
+/**
+ * Leaves a handler or controller unguarded: no limit, no usage, no headers.
+ * @param isSkipped false guards a handler of a controller that is left out
+ */
+export function SkipQuota(isSkipped = true): CustomDecorator {
+  return SetMetadata(SKIP_QUOTA, isSkipped);
+}
+
+/**
+ * Lets each call of a handler or controller hold one slot of its tenant's concurrency from admission until its answer has been sent, or its caller
+ * has gone; on HTTP that includes streams. In other contexts until the handler's result has ended; not for GraphQL subscriptions, which go on after it.
+ */
+export function LimitConcurrency(): MethodDecorator & ClassDecorator {
+  return applyDecorators(SetMetadata(HOLDS_SLOT, true), UseInterceptors(QuotaInterceptor));
 }

@@ -1,6 +1,8 @@
 export { InvalidCostError } from './cost';
 export { Cost, EndpointClass, SkipQuota, Subject, type CostOf, type FailMode, type SubjectOf } from './decorators';
-export { PROBLEM_JSON, QuotaProblemException, type QuotaProblem } from './http/quota-problem.exception';
+export { PROBLEM_JSON, type QuotaProblem, type QuotaProblemPayload } from './http/quota-problem';
+export { QuotaProblemException } from './http/quota-problem.exception';
+export { QuotaProblemFilter } from './http/quota-problem.filter';
 export { ApiKeyIdentity } from './identity/api-key.identity';
 export { headerOf, type GuardedRequest, type Identity, type IdentityResolver } from './identity/identity';
 export { generateSecret, hashSecret, hasValidChecksum, isDemoKey, type SecretPrefix } from './key-format';

@@ -1,33 +1,25 @@
 import { Inject, Injectable, Logger, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import { CallBuilder } from './call-builder';
-import { CostFaultLog } from './cost-fault-log';
-import type { Call } from './decide/call';
-import type { GuardDecision } from './decide/guard-decision';
-import { HandlerRulesReader } from './handler-rules';
+import { callContextOf, type CallAnswer, type CallContext } from './contexts/call-context';
+import { HandlerRulesReader, type NestHandlerRules } from './handler-rules-reader';
 import { Answer } from './http/answer';
-import { denialProblem, problemOf } from './http/denial-problem';
+import type { QuotaProblem } from './http/quota-problem';
 import { QuotaProblemException } from './http/quota-problem.exception';
-import { exposedFields, fieldsOf } from './http/ratelimit-fields';
-import { requestIdOf } from './http/request-facts';
 import type { GuardedRequest, Identity } from './identity/identity';
+import type { Releasable } from './limiter/call-gate';
 import { GuardRuntime } from './module/guard-runtime';
 
-type GuardedHttpRequest = GuardedRequest & { readonly raw?: object };
-
 /**
- * Enforces the platform's limits and quotas on the handlers it guards: `@UseGuards(QuotaGuard)`, or as `APP_GUARD` for all of them.
- * Every answer, whatever its status, carries the rate limit fields; a denial is a problem body with an honest Retry-After.
+ * Enforces the platform's limits and quotas on the handlers it guards: `@UseGuards(QuotaGuard)`, or as `APP_GUARD` for all of them. Controllers,
+ * GraphQL resolvers, message handlers of microservices and WebSocket gateways alike. Every answer, whatever its status, carries the rate limit fields;
+ * a denial is a problem with an honest Retry-After. A service that wants it otherwise extends it and overrides one of its protected methods.
  * @see docs/guarding-a-service.md
  */
 @Injectable()
 export class QuotaGuard implements CanActivate {
   private readonly logger = new Logger('Quotaplane');
   private readonly rules: HandlerRulesReader;
-  private readonly calls: CallBuilder;
-  private readonly exposed: string;
-  private readonly costFaults = new CostFaultLog((line) => this.logger.warn(line));
-  private readonly unguardedContexts = new Set<string>();
+  private readonly warnedOf = new Set<string>();
 
   /** @internal Nest makes it. */
   constructor(
@@ -35,60 +27,95 @@ export class QuotaGuard implements CanActivate {
     @Inject(Reflector) reflector: Reflector,
   ) {
     this.rules = new HandlerRulesReader(reflector);
-    this.calls = new CallBuilder(runtime.catalogue, runtime.addresses, runtime.options);
-    this.exposed = exposedFields(runtime.options);
   }
 
   /** @throws {QuotaProblemException} the call is denied, its credentials are wrong, or no cost can be worked out from it */
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const arrivedAtMs = performance.now();
-    if (context.getType() !== 'http') return this.passUnguarded(context.getType());
+    const kind = context.getType<string>();
+    const callContext = callContextOf(kind);
+    if (!callContext) return this.passUnguarded(kind);
     const rules = this.rules.of(context.getClass(), context.getHandler());
-    if (rules.isSkipped) return true;
-    const http = context.switchToHttp();
-    const request = http.getRequest<GuardedHttpRequest>();
-    const raw = request.raw ?? request;
-    if (this.runtime.decidedRequests.has(raw)) return true;
-    this.runtime.decidedRequests.add(raw);
-    const answer = new Answer(http.getResponse());
-    if (this.runtime.options.cors.expose && request.headers['origin'] !== undefined) answer.expose(this.exposed);
-    const resolved = this.runtime.identity.resolve(request);
+    if (rules.isSkipped || this.standsBack(rules)) return true;
+    const isSkipped = this.shouldSkip(context);
+    if (isSkipped instanceof Promise ? await isSkipped : isSkipped) return true;
+    const token = callContext.tokenOf(context);
+    if (this.runtime.decidedCalls.has(token)) return true;
+    this.runtime.decidedCalls.add(token);
+    return this.decide(context, callContext, rules, arrivedAtMs);
+  }
+
+  /**
+   * What resolvers, `@Cost` and `@Subject` functions read. Override it where the credentials of messages or events are in their payload.
+   * @see docs: contexts, for what it is outside of HTTP
+   */
+  protected requestOf(context: ExecutionContext): GuardedRequest {
+    const callContext = callContextOf(context.getType<string>());
+    if (!callContext) throw new TypeError(`no request is known in a context of type ${context.getType<string>()}`);
+    return callContext.requestOf(context);
+  }
+
+  /** Who is calling; the module's resolver unless overridden. Must not throw for wrong credentials: answer `unauthenticated`. */
+  protected identify(request: GuardedRequest, _context: ExecutionContext): Identity | Promise<Identity> {
+    return this.runtime.node.identity.resolve(request);
+  }
+
+  /** True leaves this call unguarded, as `@SkipQuota()` does for a whole handler. */
+  protected shouldSkip(_context: ExecutionContext): boolean | Promise<boolean> {
+    return false;
+  }
+
+  /**
+   * Refuses a call. The fields are on the HTTP answer already; an override may throw what it likes, but must throw.
+   * @param fields by name, for answers without headers
+   */
+  protected deny(problem: QuotaProblem, fields: Readonly<Record<string, string>>, _context: ExecutionContext): never {
+    throw new QuotaProblemException(problem, fields);
+  }
+
+  private async decide(context: ExecutionContext, callContext: CallContext, rules: NestHandlerRules, arrivedAtMs: number): Promise<boolean> {
+    const { gate, node } = this.runtime;
+    const request = this.requestOf(context);
+    const answer = callContext.answerOf(context);
+    if (answer instanceof Answer && node.options.cors.expose && request.headers['origin'] !== undefined) answer.expose(gate.exposed);
+    const resolved = this.identify(request, context);
     const identity = resolved instanceof Promise ? await resolved : resolved;
-    if (identity.kind === 'unauthenticated') return this.refuse(request, answer, identity);
-    const call = this.calls.build(request, rules, identity, arrivedAtMs);
-    const decision = await this.decide(call, identity);
-    const isCostRefused = call.costFault !== undefined && decision.outcome === 'allowed';
-    if (!isCostRefused) this.runtime.usage.decided(call, decision);
-    this.runtime.metrics.decided(decision, call.class.slug, performance.now() - arrivedAtMs, isCostRefused ? 'invalid' : undefined);
-    answer.set(fieldsOf(decision, this.runtime.options));
-    if (isCostRefused) this.refuseCost(request, call, call.costFault);
-    return decision.outcome === 'allowed' || this.deny(request, decision);
+    if (identity.kind === 'anonymous' && request.socket.remoteAddress === undefined) this.warnOfStranger(context.getType<string>());
+    const { fields, problem, decision } = await gate.admit({ request, rules, identity, arrivedAtMs });
+    answer.set(fields);
+    if (decision?.release) this.releaseAtEnd(decision.release, answer, problem);
+    if (problem) this.deny(problem, Object.fromEntries(fields), context);
+    return true;
   }
 
-  private decide(call: Call, identity: Identity): Promise<GuardDecision> {
-    // Nobody can say who calls: never the anonymous tier, whose limits are for callers without credentials.
-    return identity.kind === 'unavailable' ? this.runtime.fallback.decide(call, 'unavailable') : this.runtime.decider.decide(call);
+  private releaseAtEnd(release: NonNullable<Releasable['release']>, answer: CallAnswer, problem: QuotaProblem | undefined): void {
+    // No handler will run and no interceptor: only an HTTP response still has an end of its own.
+    if (problem && !(answer instanceof Answer)) release({ statusCode: problem.status, isAborted: false });
+    else answer.onEnd(release);
   }
 
-  private deny(request: GuardedRequest, decision: GuardDecision): never {
-    throw new QuotaProblemException(denialProblem(decision, { requestId: requestIdOf(request), docsUrl: this.runtime.options.docsUrl }));
-  }
-
-  private refuse(request: GuardedRequest, answer: Answer, identity: Extract<Identity, { kind: 'unauthenticated' }>): never {
-    answer.set([['WWW-Authenticate', 'ApiKey']]);
-    throw new QuotaProblemException(problemOf('unauthenticated', identity.detail ?? 'the credentials are wrong', { requestId: requestIdOf(request) }));
-  }
-
-  private refuseCost(request: GuardedRequest, call: Call, fault: string): never {
-    this.costFaults.record(call.class.slug, fault);
-    throw new QuotaProblemException(problemOf('invalid', fault, { requestId: requestIdOf(request) }));
+  /** A guard class of the route's own, such as one with another `identify`, decides instead of a global one. */
+  private standsBack({ namedGuards }: NestHandlerRules): boolean {
+    const own = namedGuards.map((guard) => (typeof guard === 'function' ? guard : (guard as object).constructor)).find(isQuotaGuard);
+    return own !== undefined && own !== this.constructor;
   }
 
   private passUnguarded(kind: string): boolean {
-    if (!this.unguardedContexts.has(kind)) {
-      this.unguardedContexts.add(kind);
-      this.logger.warn(`QuotaGuard guards HTTP handlers only; ${kind} handlers pass`);
-    }
+    this.warnOnce(kind, `QuotaGuard does not know ${kind} contexts; their handlers pass`);
     return true;
   }
+
+  private warnOfStranger(kind: string): void {
+    this.warnOnce(`stranger ${kind}`, `${kind} calls without credentials or address share one anonymous counter; override identify or requestOf of QuotaGuard`);
+  }
+
+  private warnOnce(about: string, line: string): void {
+    if (this.warnedOf.has(about)) return;
+    this.warnedOf.add(about);
+    this.logger.warn(line);
+  }
+}
+
+function isQuotaGuard(guard: unknown): boolean {
+  return typeof guard === 'function' && (guard === QuotaGuard || guard.prototype instanceof QuotaGuard);
 }

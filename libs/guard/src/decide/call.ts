@@ -1,10 +1,14 @@
-import type { FailMode, Scope } from '@quotaplane/contracts';
+import type { CatalogueClass, FailMode, Scope } from '@quotaplane/contracts';
 
 /** The endpoint class of a call, as the catalogue or, before it is known, the service says. */
 export interface CallClass {
   readonly slug: string;
   readonly meter: string;
   readonly failMode: FailMode;
+  /** How a call has to end for its units to go back; absent: none do. */
+  readonly refundOn?: CatalogueClass['refundOn'] | undefined;
+  /** What a repeat under the same Idempotency-Key costs; absent: the full cost. */
+  readonly retry?: CatalogueClass['retry'];
 }
 
 /** One call to be decided: who, what it costs and what narrows its counters. */
@@ -23,6 +27,14 @@ export interface Call {
   readonly address: string;
   readonly keyId?: string | null | undefined;
   readonly userId?: string | null | undefined;
+  /** Whose API key it is: a customer's, or that of a service of ours. */
+  readonly keyKind?: 'customer' | 'service' | undefined;
+  /** Holds one slot of the tenant's concurrency from admission until it has ended. */
+  readonly holdsSlot?: boolean | undefined;
+  /** The caller's Idempotency-Key, where the class makes repeats cheaper and the key is one; see `idempotencyKeyOf`. */
+  readonly idempotencyKey?: string | undefined;
+  /** On the allow list: no rate limit and no slot is asked, usage still counts. The decider says so. */
+  readonly isExempt?: boolean | undefined;
   /** By scope, `subject:account` and the like. */
   readonly subjects?: ReadonlyMap<string, string> | undefined;
   /** Monotonic instant (`performance.now()`) at which the call reached the guard. */

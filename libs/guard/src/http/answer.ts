@@ -1,9 +1,12 @@
-import { GUARD_HEADERS } from '@quotaplane/contracts';
+import { GUARD_HEADERS, LEGACY_HEADERS } from '@quotaplane/contracts';
 import type { ResponseField } from './ratelimit-fields';
+import { onResponseEnd, type EndingResponse, type OnCallEnd } from './response-end';
 
-interface RawAnswer {
+interface RawAnswer extends EndingResponse {
   setHeader(name: string, value: string): unknown;
   getHeader(name: string): unknown;
+  hasHeader(name: string): boolean;
+  removeHeader(name: string): void;
   readonly headersSent: boolean;
 }
 /** Fastify keeps headers of its own beside the raw answer's; the two are joined when the head is written. */
@@ -12,6 +15,10 @@ interface FastifyAnswer {
   header(name: string, value: string): unknown;
   getHeader(name: string): unknown;
 }
+export type HttpAnswer = FastifyAnswer | RawAnswer;
+
+const { policy, state, limit, remaining, reset, retryAfter, source, cacheControl } = GUARD_HEADERS;
+const OWN_FIELDS = [policy, state, limit, remaining, reset, retryAfter, source, cacheControl, ...Object.values(LEGACY_HEADERS)];
 
 /**
  * The answer of one request, on Fastify and on Express. Fields go to the raw answer before the handler runs, so that they are on it whatever
@@ -20,12 +27,15 @@ interface FastifyAnswer {
 export class Answer {
   private readonly raw: RawAnswer;
 
-  constructor(private readonly answer: FastifyAnswer | RawAnswer) {
+  constructor(private readonly answer: HttpAnswer) {
     this.raw = 'raw' in answer ? answer.raw : answer;
   }
 
+  /** Puts the fields of a decision on the answer, in place of those of an earlier decision on the same request. */
   set(fields: readonly ResponseField[]): void {
     if (this.raw.headersSent) return;
+    // An earlier decision may have said more, such as that it was made without the store.
+    if (this.raw.hasHeader(policy) || this.raw.hasHeader(source)) for (const name of OWN_FIELDS) this.raw.removeHeader(name);
     for (const [name, value] of fields) this.raw.setHeader(name, value);
   }
 
@@ -33,9 +43,15 @@ export class Answer {
   expose(names: string): void {
     if (this.raw.headersSent) return;
     const own = this.answer.getHeader(GUARD_HEADERS.expose);
+    if (typeof own === 'string' && own.includes(names)) return;
     const joined = typeof own === 'string' && own !== '' ? `${own}, ${names}` : names;
     // The framework sets this one too: its own copy would win over the raw one.
     if ('raw' in this.answer) this.answer.header(GUARD_HEADERS.expose, joined);
     else this.answer.setHeader(GUARD_HEADERS.expose, joined);
+  }
+
+  /** Exactly once, when the answer was sent in full or was cut off. */
+  onEnd(listener: OnCallEnd): void {
+    onResponseEnd(this.raw, listener);
   }
 }

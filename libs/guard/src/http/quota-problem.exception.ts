@@ -1,37 +1,23 @@
 import { HttpException } from '@nestjs/common';
-
-/** Media type of every refusal (RFC 9457). */
-export const PROBLEM_JSON = 'application/problem+json';
-
-/** Body of a refusal; which members a denial carries is told in the response contract. */
-export interface QuotaProblem {
-  readonly type: string;
-  readonly title: string;
-  readonly status: number;
-  /** In words, for people. */
-  readonly detail: string;
-  /** For programs: `rate_limited`, `quota_exceeded`, `limiter_unavailable` and the like. */
-  readonly code: string;
-  readonly requestId: string;
-  readonly scope?: string | undefined;
-  /** Name of the limit that denies longest. */
-  readonly policy?: string | undefined;
-  readonly limit?: number | null | undefined;
-  /** Whole seconds until that limit is untouched again. */
-  readonly reset?: number | undefined;
-  readonly 'violated-policies'?: readonly string[] | undefined;
-  /** Whole seconds, as in Retry-After. */
-  readonly retryAfter?: number | undefined;
-  readonly docs?: string | undefined;
-}
+import type { QuotaProblem, QuotaProblemPayload } from './quota-problem';
 
 /**
- * A refusal on its way out of the guard; its response is the problem body. The headers are on the answer already, so that a service's own
+ * A refusal on its way out of the guard; its response is the problem body. On HTTP the headers are on the answer already, so that a service's own
  * exception filter may reshape the body without losing them.
  */
 export class QuotaProblemException extends HttpException {
-  constructor(readonly problem: QuotaProblem) {
+  /** Problem and fields in one, for answers without headers; GraphQL copies it into the error's `extensions`. */
+  readonly extensions: QuotaProblemPayload;
+
+  /** @param fields by name, as an HTTP answer carries them */
+  constructor(
+    readonly problem: QuotaProblem,
+    fields: Readonly<Record<string, string>> = {},
+  ) {
     super(problem, problem.status);
     this.name = 'QuotaProblemException';
+    // Most clients without headers show nothing but the message.
+    this.message = problem.detail;
+    this.extensions = { ...problem, rateLimit: fields };
   }
 }

@@ -58,8 +58,8 @@ const HASHES_MAX = 5000;
 function identityOf(lookup: KeyLookup, request: GuardedRequest): Identity {
   if (lookup.status === 'unavailable') return { kind: 'unavailable' };
   if (lookup.status === 'unknown') return { kind: 'unauthenticated', detail: 'this API key is unknown or revoked' };
-  const { tenant, keyId, userId } = lookup.record;
-  return { kind: 'tenant', tenant, keyId, userId: userId ?? boundedUserId(headerOf(request, USER_HEADER)) };
+  const { tenant, keyId, userId, kind } = lookup.record;
+  return { kind: 'tenant', tenant, keyId, keyKind: kind, userId: userId ?? boundedUserId(headerOf(request, USER_HEADER)) };
 }
 
 function boundedUserId(userId: string | undefined): string | undefined {

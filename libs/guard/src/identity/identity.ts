@@ -9,10 +9,19 @@ export interface GuardedRequest {
   readonly socket: { readonly remoteAddress?: string | undefined };
 }
 
+/** A customer, or a service of the platform itself: `keyId` and `userId` are what limits of scope `key` and `user` count by. */
+export interface TenantIdentity {
+  readonly kind: 'tenant';
+  readonly tenant: string;
+  readonly keyId?: string | null | undefined;
+  readonly userId?: string | null | undefined;
+  /** `service`: a key of the reserved tenant `platform`, whose tier and budget internal calls have to themselves. */
+  readonly keyKind?: 'customer' | 'service' | undefined;
+}
+
 /** Who is calling. */
 export type Identity =
-  /** A customer: `keyId` and `userId` are what limits of scope `key` and `user` count by. */
-  | { readonly kind: 'tenant'; readonly tenant: string; readonly keyId?: string | null | undefined; readonly userId?: string | null | undefined }
+  | TenantIdentity
   /** No credentials: the `anonymous` tier, counted by address. */
   | { readonly kind: 'anonymous' }
   /** Wrong credentials: answered with 401, never treated as anonymous. */

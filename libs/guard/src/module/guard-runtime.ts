@@ -1,172 +1,34 @@
-import { randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
 import { Inject, Injectable, Logger, type OnApplicationBootstrap, type OnApplicationShutdown, type OnModuleInit } from '@nestjs/common';
-import { CatalogueCache, ChangeFeed, followChanges, Heartbeat, KeyIndex, NodeDirectory, PolicyCache, StoreClock, Wanted } from '@quotaplane/policy';
-import { connectLimitRedis, InProcessLimitStore, RedisLimitStore, type LimitStore } from '@quotaplane/rate-limit';
-import { Journal, OffenderLog, TrafficLog } from '@quotaplane/usage';
-import type { Redis } from 'ioredis';
-import type { Call } from '../decide/call';
-import { Decider } from '../decide/decider';
-import type { GuardDecision } from '../decide/guard-decision';
-import { KnownPolicies } from '../decide/known-policy';
-import { UsageRecorder } from '../decide/usage-recorder';
-import { CircuitBreaker } from '../degraded/circuit-breaker';
-import { ConnectionLog } from '../degraded/connection-log';
-import { defaultPolicy } from '../degraded/default-policy';
-import { degradedLine, DegradedLog } from '../degraded/degraded-log';
-import { FallbackDecider } from '../degraded/fallback-decider';
-import { ApiKeyIdentity } from '../identity/api-key.identity';
-import { ClientAddress } from '../identity/client-address';
-import type { IdentityResolver } from '../identity/identity';
-import { QuotaMetrics } from '../metrics';
+import { CallGate } from '../limiter/call-gate';
+import { LimiterNode } from '../limiter/limiter-node';
 import { QUOTAPLANE_OPTIONS } from '../options';
 import type { ResolvedOptions } from '../resolve-options';
 
-/** With a budget of 25 ms it opens after about 75 ms of silence; each call before that waits its budget and no longer. */
-const BREAKER = { failureThreshold: 4, spacingMs: 20, openMs: 100, now: () => performance.now() };
-const LOCAL_COUNTERS_MAX = 100_000;
-/** Longest wait for each part at start and at the end: a store that is away must hold up neither. */
-const START_WAIT_MS = 1000;
-const STOP_WAIT_MS = 2000;
-
-/** Everything one life of a node runs: connections, caches, feed, heartbeat, journal and the decision loop. */
+/** Ties the life of a limiter node to that of a Nest application. */
 @Injectable()
 export class GuardRuntime implements OnModuleInit, OnApplicationBootstrap, OnApplicationShutdown {
-  readonly incarnation = randomUUID();
-  readonly metrics: QuotaMetrics;
-  readonly addresses: ClientAddress;
-  readonly identity: IdentityResolver;
-  readonly catalogue: CatalogueCache;
-  readonly decider: Decider;
-  readonly fallback: FallbackDecider;
-  readonly usage: UsageRecorder;
-  /** A global guard and one on the handler, each an instance of its own, are still one request. */
-  readonly decidedRequests = new WeakSet<object>();
-  private readonly logger = new Logger('Quotaplane');
-  private readonly degradedLog: DegradedLog;
-  private readonly connectionLog: ConnectionLog;
-  private readonly clock = new StoreClock();
-  private readonly breaker = new CircuitBreaker(BREAKER);
-  /** Decisions have a connection of their own, so that no flush ever stands before one. */
-  private readonly limitRedis: Redis;
-  private readonly platformRedis: Redis;
-  private readonly store: LimitStore;
-  private readonly journal: Journal;
-  private readonly offenders: OffenderLog;
-  private readonly traffic: TrafficLog;
-  private readonly feed: ChangeFeed;
-  private readonly heartbeat: Heartbeat;
-  private readonly directory: NodeDirectory;
-  private isStopped = false;
+  readonly node: LimiterNode;
+  readonly gate: CallGate;
+  /** A global guard and one on the handler, each an instance of its own, are still one call. */
+  readonly decidedCalls = new WeakSet<object>();
 
-  constructor(@Inject(QUOTAPLANE_OPTIONS) readonly options: ResolvedOptions) {
-    const { redisUrl, service, kind, version, expectedNodes } = options;
-    const { clock, incarnation } = this;
-    this.metrics = new QuotaMetrics(options.registry);
-    this.degradedLog = new DegradedLog((event) => this.logger.warn(degradedLine(event, service)));
-    const onError = (_error: unknown, where = 'usage'): void => this.metrics.storeFailed(where);
-    this.limitRedis = connectLimitRedis(redisUrl);
-    // All connections go to one address: this one speaks for them.
-    this.connectionLog = new ConnectionLog(this.limitRedis, { write: (line) => this.logger.warn(line) });
-    this.platformRedis = connectLimitRedis(redisUrl);
-    const redis = this.platformRedis;
-    const wanted = new Wanted({ redis, onError });
-    const policies = new PolicyCache({ redis, onError });
-    this.catalogue = new CatalogueCache({ redis, wanted, onError });
-    const keys: KeyIndex = new KeyIndex({ redis, wanted, onError, feed: { get isCurrent() { return feed.isCurrent; } } });
-    const feed: ChangeFeed = new ChangeFeed({
-      connect: () => connectLimitRedis(redisUrl),
-      handler: followChanges({ policies, keys, catalogue: this.catalogue, applied: () => void this.heartbeat.beat() }),
-      onError,
-    });
-    this.feed = feed;
-    this.heartbeat = new Heartbeat({
-      redis, clock, onError,
-      node: { incarnation, service, kind, version, host: hostname(), pid: process.pid, startedAtMs: Date.now() },
-      position: () => feed.position,
-      mode: () => (this.breaker.isOpen ? 'degraded' : 'healthy'),
-    });
-    this.directory = new NodeDirectory({ redis, kind, expectedNodes, onError });
-    const log = { redis, storeNow: () => clock.now(), onError: (error: Error) => onError(error) };
-    this.journal = new Journal({ ...log, incarnation, service });
-    const statistics = { ...log, onDropped: (count: number) => this.metrics.droppedStatistics(count) };
-    this.offenders = new OffenderLog(statistics);
-    this.traffic = new TrafficLog(statistics);
-    this.usage = new UsageRecorder(this.journal, this.offenders, this.traffic);
-    this.store = new RedisLimitStore({ redis: this.limitRedis });
-    const known = new KnownPolicies(policies, this.catalogue);
-    this.fallback = new FallbackDecider({
-      known, clock, incarnation, directory: this.directory, usage: this.usage,
-      localStore: new InProcessLimitStore({ maxCounters: LOCAL_COUNTERS_MAX, now: () => clock.now() }),
-      defaults: defaultPolicy(options.defaultLimits),
-      onFallback: (call, decision, cause) => this.fellBack(call, decision, cause),
-    });
-    this.decider = new Decider({
-      store: this.store, policies, known, wanted, clock, breaker: this.breaker, fallback: this.fallback, usage: this.usage,
-      onStoreFailure: (cause) => this.metrics.storeFailed(cause),
-      storeBudgetMs: options.storeBudgetMs,
-    });
-    this.addresses = new ClientAddress({
-      ...options,
-      onUndeclaredProxy: (peer) =>
-        this.logger.warn(`X-Forwarded-For from ${peer} is ignored: it is not one of trustedProxies, so all its callers are counted as one address`),
-    });
-    const apiKeys = new ApiKeyIdentity(keys, options.storeBudgetMs, () => this.breaker.isOpen);
-    this.identity = typeof options.identity === 'function' ? options.identity(apiKeys) : (options.identity ?? apiKeys);
+  constructor(@Inject(QUOTAPLANE_OPTIONS) options: ResolvedOptions) {
+    const logger = new Logger('Quotaplane');
+    this.node = new LimiterNode(options, { warn: (line) => logger.warn(line), error: (line) => logger.error(line) });
+    this.gate = new CallGate(this.node);
   }
 
-  /** Starts what the first decision needs; a store that is away delays it by a second at most. */
-  async onModuleInit(): Promise<void> {
-    await within(START_WAIT_MS, Promise.all([readyOf(this.limitRedis), readyOf(this.platformRedis)]));
-    await within(START_WAIT_MS, Promise.all([this.feed.start(START_WAIT_MS), this.catalogue.start(), this.directory.start()]));
-    this.journal.start();
-    this.offenders.start();
-    this.traffic.start();
+  onModuleInit(): Promise<void> {
+    return this.node.start();
   }
 
-  /** The node shows up in receipts only once it serves. */
-  async onApplicationBootstrap(): Promise<void> {
-    await within(START_WAIT_MS, this.heartbeat.start());
-    await within(START_WAIT_MS, this.directory.refresh());
+  /** Not before: a node that is listed in receipts must be one that serves. */
+  onApplicationBootstrap(): Promise<void> {
+    return this.node.announce();
   }
 
-  /** The last flush of the journal, then this node leaves the list. Runs after the servers have drained. */
-  async onApplicationShutdown(): Promise<void> {
-    if (this.isStopped) return;
-    this.isStopped = true;
-    this.connectionLog.stop();
-    this.degradedLog.flush();
-    this.catalogue.stop();
-    this.directory.stop();
-    const closed = await within(STOP_WAIT_MS, this.journal.close());
-    const isSaved = closed !== undefined && Object.keys(closed.atRisk).length === 0;
-    if (!isSaved) this.logger.error(`the last flush did not reach the store; units at risk: ${closed ? JSON.stringify(closed.atRisk) : 'unknown'}`);
-    await within(STOP_WAIT_MS, Promise.all([this.offenders.close(), this.traffic.close(), this.heartbeat.stop(), this.feed.stop(), this.store.close()]));
-    this.limitRedis.disconnect();
-    this.platformRedis.disconnect();
-  }
-
-  private fellBack(call: Call, decision: GuardDecision, cause: string): void {
-    const { slug, failMode } = call.class;
-    this.metrics.fellBack(failMode, slug);
-    this.degradedLog.record({ class: slug, mode: failMode, source: decision.source, detail: cause });
-  }
-}
-
-function readyOf(redis: Redis): Promise<void> {
-  if (redis.status === 'ready') return Promise.resolve();
-  return new Promise((resolve) => redis.once('ready', () => resolve()));
-}
-
-/** Waits for a step, but no longer; undefined when it failed or is still at it. */
-async function within<T>(waitMs: number, step: Promise<T>): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), waitMs);
-  });
-  try {
-    return await Promise.race([step.catch(() => undefined), timeout]);
-  } finally {
-    clearTimeout(timer);
+  /** Runs after the servers have drained. */
+  onApplicationShutdown(): Promise<void> {
+    return this.node.stop();
   }
 }

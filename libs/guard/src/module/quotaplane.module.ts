@@ -30,7 +30,7 @@ export class QuotaplaneModule {
 }
 
 function moduleOf(options: Provider, imports: DynamicModule['imports'] = []): DynamicModule {
-  const metrics: FactoryProvider<QuotaMetrics> = { provide: QuotaMetrics, inject: [GuardRuntime], useFactory: (runtime: GuardRuntime) => runtime.metrics };
+  const metrics: FactoryProvider<QuotaMetrics> = { provide: QuotaMetrics, inject: [GuardRuntime], useFactory: (runtime: GuardRuntime) => runtime.node.metrics };
   return {
     module: QuotaplaneModule,
     global: true,

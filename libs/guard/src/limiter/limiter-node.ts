@@ -1,0 +1,187 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { Policy } from '@quotaplane/contracts';
+import { CatalogueCache, ChangeFeed, followChanges, Heartbeat, KeyIndex, NodeDirectory, PolicyCache, StoreClock, Wanted } from '@quotaplane/policy';
+import { connectLimitRedis, InProcessLimitStore, RedisLimitStore, type LimitStore } from '@quotaplane/rate-limit';
+import { Journal, OffenderLog, TrafficLog } from '@quotaplane/usage';
+import type { Call } from '../decide/call';
+import { Decider } from '../decide/decider';
+import type { GuardDecision } from '../decide/guard-decision';
+import { KnownPolicies } from '../decide/known-policy';
+import { UsageRecorder } from '../decide/usage-recorder';
+import { CircuitBreaker } from '../degraded/circuit-breaker';
+import { ConnectionLog } from '../degraded/connection-log';
+import { defaultPolicy } from '../degraded/default-policy';
+import { degradedLine, DegradedLog } from '../degraded/degraded-log';
+import { FallbackDecider } from '../degraded/fallback-decider';
+import { ApiKeyIdentity } from '../identity/api-key.identity';
+import { ClientAddress } from '../identity/client-address';
+import type { IdentityResolver } from '../identity/identity';
+import { QuotaMetrics } from '../metrics';
+import type { ResolvedOptions } from '../resolve-options';
+import type { LimiterLogger } from './limiter-logger';
+import { within } from './within';
+
+/** With a budget of 25 ms it opens after about 75 ms of silence; each call before that waits its budget and no longer. */
+const BREAKER = { failureThreshold: 4, spacingMs: 20, openMs: 100, now: () => performance.now() };
+type LimitRedis = ReturnType<typeof connectLimitRedis>;
+
+const LOCAL_COUNTERS_MAX = 100_000;
+/** Longest wait for each part at start and at the end: a store that is away must hold up neither. */
+const START_WAIT_MS = 1000;
+const STOP_WAIT_MS = 2000;
+
+/** A decision loop and what answers when the store does not. */
+export interface DecisionLoop {
+  readonly decider: Decider;
+  readonly fallback: FallbackDecider;
+}
+
+/** What a decision loop reads its rules from and writes its usage to. */
+export interface LoopRules {
+  readonly known: KnownPolicies;
+  readonly usage: UsageRecorder;
+  /** Until the first policy is seen. */
+  readonly defaults: Policy;
+}
+
+/**
+ * Everything one life of a node runs: connections, caches, feed, heartbeat, journal and the decision loop. Knows no framework.
+ * `start()`, then `announce()` once it serves, then `stop()` when it has served its last call.
+ */
+export class LimiterNode implements DecisionLoop {
+  readonly incarnation = randomUUID();
+  readonly metrics: QuotaMetrics;
+  readonly addresses: ClientAddress;
+  readonly apiKeys: ApiKeyIdentity;
+  readonly identity: IdentityResolver;
+  readonly policies: PolicyCache;
+  readonly catalogue: CatalogueCache;
+  readonly decider: Decider;
+  readonly fallback: FallbackDecider;
+  readonly usage: UsageRecorder;
+  private readonly degradedLog: DegradedLog;
+  private readonly connectionLog: ConnectionLog;
+  private readonly clock = new StoreClock();
+  private readonly breaker = new CircuitBreaker(BREAKER);
+  /** Decisions have a connection of their own, so that no flush ever stands before one. */
+  private readonly limitRedis: LimitRedis;
+  private readonly platformRedis: LimitRedis;
+  private readonly store: LimitStore;
+  private readonly localStore: LimitStore;
+  private readonly wanted: Wanted;
+  private readonly journal: Journal;
+  private readonly offenders: OffenderLog;
+  private readonly traffic: TrafficLog;
+  private readonly feed: ChangeFeed;
+  private readonly heartbeat: Heartbeat;
+  private readonly directory: NodeDirectory;
+  private isStopped = false;
+
+  constructor(
+    readonly options: ResolvedOptions,
+    readonly logger: LimiterLogger,
+  ) {
+    const { redisUrl, service, kind, version, expectedNodes } = options;
+    const { clock, incarnation } = this;
+    this.metrics = new QuotaMetrics(options.registry);
+    this.degradedLog = new DegradedLog((event) => logger.warn(degradedLine(event, service)));
+    const onError = (_error: unknown, where = 'usage'): void => this.metrics.storeFailed(where);
+    this.limitRedis = connectLimitRedis(redisUrl);
+    // All connections go to one address: this one speaks for them.
+    this.connectionLog = new ConnectionLog(this.limitRedis, { write: (line) => logger.warn(line) });
+    this.platformRedis = connectLimitRedis(redisUrl);
+    const redis = this.platformRedis;
+    this.wanted = new Wanted({ redis, onError });
+    this.policies = new PolicyCache({ redis, onError });
+    this.catalogue = new CatalogueCache({ redis, wanted: this.wanted, onError });
+    const keys: KeyIndex = new KeyIndex({ redis, wanted: this.wanted, onError, feed: { get isCurrent() { return feed.isCurrent; } } });
+    const feed: ChangeFeed = new ChangeFeed({
+      connect: () => connectLimitRedis(redisUrl),
+      handler: followChanges({ policies: this.policies, keys, catalogue: this.catalogue, applied: () => void this.heartbeat.beat() }),
+      onError,
+    });
+    this.feed = feed;
+    this.heartbeat = new Heartbeat({
+      redis, clock, onError,
+      node: { incarnation, service, kind, version, host: hostname(), pid: process.pid, startedAtMs: Date.now() },
+      position: () => feed.position,
+      mode: () => (this.breaker.isOpen ? 'degraded' : 'healthy'),
+    });
+    this.directory = new NodeDirectory({ redis, kind, expectedNodes, onError });
+    const log = { redis, storeNow: () => clock.now(), onError: (error: Error) => onError(error) };
+    this.journal = new Journal({ ...log, incarnation, service });
+    const statistics = { ...log, onDropped: (count: number) => this.metrics.droppedStatistics(count) };
+    this.offenders = new OffenderLog(statistics);
+    this.traffic = new TrafficLog(statistics);
+    this.usage = new UsageRecorder(this.journal, this.offenders, this.traffic);
+    this.store = new RedisLimitStore({ redis: this.limitRedis });
+    this.localStore = new InProcessLimitStore({ maxCounters: LOCAL_COUNTERS_MAX, now: () => clock.now() });
+    const known = new KnownPolicies(this.policies, this.catalogue);
+    ({ decider: this.decider, fallback: this.fallback } = this.loopWith({ known, usage: this.usage, defaults: defaultPolicy(options.defaultLimits) }));
+    this.addresses = new ClientAddress({
+      ...options,
+      onUndeclaredProxy: (peer) =>
+        logger.warn(`X-Forwarded-For from ${peer} is ignored: it is not one of trustedProxies, so all its callers are counted as one address`),
+    });
+    this.apiKeys = new ApiKeyIdentity(keys, options.storeBudgetMs, () => this.breaker.isOpen);
+    this.identity = typeof options.identity === 'function' ? options.identity(this.apiKeys) : (options.identity ?? this.apiKeys);
+  }
+
+  /** A decision loop with rules of its own over this node's store, clock and breaker. */
+  loopWith({ known, usage, defaults }: LoopRules): DecisionLoop {
+    const { clock, incarnation, directory, localStore, store, policies, wanted, breaker } = this;
+    const fallback = new FallbackDecider({
+      known, clock, incarnation, directory, usage, localStore, defaults,
+      onFallback: (call, decision, cause) => this.fellBack(call, decision, cause),
+    });
+    const decider = new Decider({
+      store, policies, known, wanted, clock, breaker, fallback, usage,
+      onStoreFailure: (cause) => this.metrics.storeFailed(cause),
+      storeBudgetMs: this.options.storeBudgetMs,
+    });
+    return { decider, fallback };
+  }
+
+  /** Starts what the first decision needs; a store that is away delays it by a second or two at most. */
+  async start(): Promise<void> {
+    await within(START_WAIT_MS, Promise.all([readyOf(this.limitRedis), readyOf(this.platformRedis)]));
+    await within(START_WAIT_MS, Promise.all([this.feed.start(START_WAIT_MS), this.catalogue.start(), this.directory.start()]));
+    this.journal.start();
+    this.offenders.start();
+    this.traffic.start();
+  }
+
+  /** From here on the node shows up in receipts: it serves. */
+  async announce(): Promise<void> {
+    await within(START_WAIT_MS, this.heartbeat.start());
+    await within(START_WAIT_MS, this.directory.refresh());
+  }
+
+  /** The last flush of the journal, then this node leaves the list. Call it when the last call has been served; again, it does nothing. */
+  async stop(): Promise<void> {
+    if (this.isStopped) return;
+    this.isStopped = true;
+    this.connectionLog.stop();
+    this.degradedLog.flush();
+    this.catalogue.stop();
+    this.directory.stop();
+    const closed = await within(STOP_WAIT_MS, this.journal.close());
+    const isSaved = closed !== undefined && Object.keys(closed.atRisk).length === 0;
+    if (!isSaved) this.logger.error(`the last flush did not reach the store; units at risk: ${closed ? JSON.stringify(closed.atRisk) : 'unknown'}`);
+    await within(STOP_WAIT_MS, Promise.all([this.offenders.close(), this.traffic.close(), this.heartbeat.stop(), this.feed.stop(), this.store.close()]));
+    this.limitRedis.disconnect();
+    this.platformRedis.disconnect();
+  }
+
+  private fellBack(call: Call, decision: GuardDecision, cause: string): void {
+    const { slug, failMode } = call.class;
+    this.metrics.fellBack(failMode, slug);
+    this.degradedLog.record({ class: slug, mode: failMode, source: decision.source, detail: cause });
+  }
+}
+
+function readyOf(redis: LimitRedis): Promise<void> {
+  if (redis.status === 'ready') return Promise.resolve();
+  return new Promise((resolve) => redis.once('ready', () => resolve()));
+}
