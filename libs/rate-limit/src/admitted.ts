@@ -9,6 +9,8 @@ export const admitted = (charges: readonly Charge[], admission: Admission): Admi
   charges.flatMap((charge, index) => {
     const state = admission.states[index];
     if (state === undefined || charge.cost === 0) return [];
+    if (charge.kind === 'slot') return [{ kind: 'slot', counter: charge.counter, units: 1 }];
+    if (charge.kind === 'retry') return [];
     if (charge.kind !== 'quota') return [admittedRate(charge, state, admission.nowMs)];
     const quota: AdmittedCharge = { kind: 'quota', counter: charge.counter, periodEndMs: charge.periodEndMs, units: charge.cost };
     const lane = laneStateOf(state);
@@ -20,6 +22,9 @@ const laneStateOf = (state: ChargeState | QuotaState): ChargeState | undefined =
 const admittedRate = (charge: RateCharge, state: ChargeState, nowMs: number): AdmittedCharge => {
   const { counter, windowMs, cost: units } = charge;
   if (charge.kind === 'bucket') return { kind: 'bucket', counter, limit: charge.limit, windowMs, units };
-  // Just after spending, a window resets where it ends.
+  if (charge.kind === 'log') return { kind: 'log', counter, windowMs, atMs: nowMs, units };
+  if (charge.kind === 'queue') return { kind: 'queue', counter, limit: charge.limit, windowMs, departsAtMs: nowMs + (state.waitMs ?? 0), units };
+  // Just after spending, a window resets where it ends, and a sliding counter a window later.
+  if (charge.kind === 'counter') return { kind: 'counter', counter, windowMs, startMs: nowMs + state.resetAfterMs - 2 * windowMs, units };
   return { kind: 'window', counter, windowMs, startMs: nowMs + state.resetAfterMs - windowMs, units };
 };

@@ -32,8 +32,8 @@ const requireValidCharge = (charge: Charge): void => {
     if (charge.lane !== undefined) requireValidCharge(charge.lane);
     return;
   }
-  requireFigure(counter, 'limit', charge.limit);
-  requireFigure(counter, 'windowMs', charge.windowMs, 1);
+  if (charge.kind !== 'retry') requireFigure(counter, 'limit', charge.limit);
+  if (charge.kind !== 'slot') requireFigure(counter, 'windowMs', charge.windowMs, 1);
   if (charge.kind === 'bucket') requireFigure(counter, 'capacity', charge.capacity);
 };
 
@@ -42,7 +42,7 @@ export const requireValidRefund = (charges: readonly AdmittedCharge[]): void => 
   for (const charge of charges) {
     requireFigure(charge.counter, 'units', charge.units);
     if (charge.kind === 'quota') requireFigure(charge.counter, 'periodEndMs', charge.periodEndMs);
-    else requireFigure(charge.counter, 'windowMs', charge.windowMs, 1);
+    else if (charge.kind !== 'slot') requireFigure(charge.counter, 'windowMs', charge.windowMs, 1);
     if (charge.kind === 'bucket') requireFigure(charge.counter, 'limit', charge.limit);
   }
 };

@@ -8,6 +8,7 @@ KEYS, in order
 ARGV, in order
   [1]                '' for Redis TIME, or now in ms (test clocks only; release builds never send it)
   [2] [3]            number of tenant entries, number of checks
+  [4]                'r' when the batch holds any kind of parts/, else ''
   per tenant entry   known head, segment from_ms, segment until_ms, number of subject fields, the fields
   per check          index of its tenant entry (1-based), number of charges (a lane counts as one)
     per charge       kind, a, b, c, cost    five arguments always
@@ -15,15 +16,26 @@ ARGV, in order
       'w' window     limit, window_ms, 'e' epoch | 'f' first-hit
       'q' quota      allowance or -1, 'r' | 't' | 'b', period_end_ms
       'l' lane       limit, window_ms, capacity                       bucket judged only when the quota before it is past its allowance
+      's' counter    limit, window_ms, ''                             (sliding counter)
   All numbers are integers in decimal, 0 .. 2^53-1; the caller has validated them.
 
 Reply  { now_ms, answer of check 1, answer of check 2, ... }, integers except where noted
   { 1 | 0, then per charge: remaining, reset_after_ms, retry_after_ms, more_after_ms }   allowed | denied
       retry_after_ms: 0 passes, > 0 wait, -1 never (cost above capacity). A lane that was not judged answers -1 in all four.
+      A kind of parts/ answers five: these four and its extra, -1 where it has none.
   { 2, head, policy or false, one value or false per subject field }   stale: nothing spent. Once per tenant entry; later checks of it answer { 2 }
   { 3 }   store time outside the segment: nothing spent
   { 4 }   head absent: nothing spent
 
+Rich    a kind of parts/ is a table of verbs, rich[letter]. They know now, the columns below and what is above the include; a state is theirs alone.
+          load(key, a, b, c) -> state or nil         reads and settles the type; what is malformed counts as untouched (nil)
+          judge(state, a, b, c, cost, claimed, closed_ms, i) -> retry_ms, next      next: the state with claimed + cost on it, where it passes
+          deny(state, a, b, c, i) -> state or nil    what a denied check of cost > 0 leaves behind, where that differs: a time re-based after a step back
+                                                     of the clock, a strike. Also for a state of nil. Called once the whole check is judged, before report
+          report(state, a, b, c, closed_ms, i, passes, cost) -> remaining, reset, more, ttl, extra or nil      state as it is now; ttl 0 when untouched
+          write(key, state, ttl)                     all that is written; never before every key of the batch was read
+        State is nil where there is none, and never changed in place: a denied check drops its next. i is the charge's place in its check, so that a
+        kind may look at the columns of the line before it. A counter has one kind and one window: both are part of its name.
 State   bucket "debt:time_ms" (debt in unit-milliseconds); window "count:start_ms"; quota "count". A value that is not that, or of another
         type, counts as untouched and is overwritten (a planted bad key heals).
 TTL     bucket and window: time to untouched + 60 s; a denial lengthens a TTL that is too short for the current limit, and creates nothing.
@@ -57,7 +69,7 @@ local function window_at(count, start, window_ms, alignment)
   return count, start < now and start or now
 end
 
-local key_at, arg_at = 1, 4
+local key_at, arg_at = 1, 5
 
 -- Tenant entries: status 1 current, else the status that answers every check of the entry.
 local entry_status, entry_closed_ms, entry_stale = { false }, { false }, { false }
@@ -98,6 +110,13 @@ local nets
 local kinds, of_slot, as, bs, cs = { no, no, no, no }, { no, no, no, no }, { no, no, no, no }, { no, no, no, no }, { no, no, no, no }
 local costs, retries, found, ttls = { no, no, no, no }, { no, no, no, no }, { no, no, no, no }, { no, no, no, no }
 
+-- Kinds of parts/ by letter. Made only where asked for: their closures would cost every other batch more than its commands do.
+local rich, slot_rich, judge_rich, report_rich = false, nil, nil, nil
+if ARGV[4] == 'r' then
+  --@include rich.lua
+  --@include counter.lua
+end
+
 local replies = { now }
 for check = 1, tonumber(ARGV[3]) do
   local entry, charges = tonumber(ARGV[arg_at]), tonumber(ARGV[arg_at + 1])
@@ -119,7 +138,9 @@ for check = 1, tonumber(ARGV[3]) do
       local key, slot, retry = KEYS[key_at], nil, 0
       arg_at, key_at = arg_at + 5, key_at + 1
       if kind == 'l' and is_past then kind = 'b' end
-      if kind ~= 'l' then
+      if rich and rich[kind] then
+        slot, retry = judge_rich(check, i, kind, key, a, b, c, cost, closed_ms)
+      elseif kind ~= 'l' then
         slot = slots[key]
         if not slot then
           slot_count = slot_count + 1
@@ -222,8 +243,8 @@ for check = 1, tonumber(ARGV[3]) do
             is_past = a > 0 and b == 't' and (cost > 0 and cost or 1) > a - claimed - used
           end
         end
-        if retry ~= 0 then passes = false end
       end
+      if retry ~= 0 then passes = false end
       kinds[i], of_slot[i], as[i], bs[i], cs[i], costs[i], retries[i] = kind, slot, a, b, c, cost, retry
     end
 
@@ -241,7 +262,7 @@ for check = 1, tonumber(ARGV[3]) do
     local answer, n = { passes and 1 or 0, nil, nil, nil, nil }, 1
     for i = 1, charges do
       local kind, slot, a, b, c = kinds[i], of_slot[i], as[i], bs[i], cs[i]
-      local remaining, reset, more, ttl = 0, closed_ms, closed_ms, 0
+      local remaining, reset, more, ttl, extra = 0, closed_ms, closed_ms, 0, nil
       if kind == 'b' then
         if a > 0 and c > 0 then
           local debt = found[i]
@@ -285,11 +306,17 @@ for check = 1, tonumber(ARGV[3]) do
           remaining, more = allowance, 0
           if used > 0 then remaining, more = used < allowance and allowance - used or 0, reset end
         end
-      else
+      elseif kind == 'l' then
         remaining, reset, retries[i], more = -1, -1, -1, -1
+      else
+        remaining, reset, more, ttl, extra = report_rich(i, kind, slot, a, b, c, closed_ms, passes, costs[i])
       end
       answer[n + 1], answer[n + 2], answer[n + 3], answer[n + 4] = remaining, reset, retries[i], more
       n = n + 4
+      if extra then
+        n = n + 1
+        answer[n] = extra
+      end
       ttls[i] = ttl
       if passes and costs[i] > 0 and kind ~= 'l' then slot_ttl[slot] = ttl end
     end
@@ -301,7 +328,7 @@ for check = 1, tonumber(ARGV[3]) do
         local slot, kind, a, b, c, ttl = of_slot[i], kinds[i], as[i], bs[i], cs[i], ttls[i]
         if costs[i] > 0 and kind ~= 'l' and slot_exists[slot] then
           local at, is_ahead = slot_at[slot], false
-          if a > 0 and slot_amount[slot] > 0 then
+          if at and a > 0 and slot_amount[slot] > 0 then
             if kind == 'b' then is_ahead = c > 0 and at > now
             elseif kind == 'w' then is_ahead = at > now - (c == 'e' and fmod(now, b) or 0) end
           end
@@ -324,7 +351,9 @@ end
 local now_text
 for slot = 1, slot_count do
   local ttl = slot_ttl[slot]
-  if ttl then
+  if ttl and slot_rich and slot_rich[slot] then
+    slot_rich[slot].write(slot_key[slot], slot_amount[slot], format('%.0f', ttl))
+  elseif ttl then
     local at, text = slot_at[slot], nil
     if at == now then
       now_text = now_text or format('%.0f', now)

@@ -6,6 +6,7 @@ ARGV     then per charge: kind, a, b, units    four arguments always
   'b' bucket   limit, window_ms
   'w' window   window_ms, start_ms of the window that was charged
   'q' quota    period_end_ms, ''
+  's' counter  window_ms, start_ms of the window that was charged
   All numbers are integers in decimal, 0 .. 2^53-1; the caller has validated them.
 
 Reply    { 1 | 0 per charge }   1 when units came back; 0 when there was nothing to give back to: no counter, or another window by now
@@ -73,6 +74,21 @@ local function refund_window(key, text, window_ms, start_ms, units)
   return write(key, count, format('%.0f:%.0f', count, start), ttl_of(start + window_ms - now, GRACE_MS))
 end
 
+-- The window that was charged gets its units back while it is one of the two.
+local function refund_counter(key, text, window_ms, start_ms, units)
+  local left, middle, right = match(text, '^(%d+):(%d+):(%d+)$')
+  local previous, current, start = exact(left), exact(middle), exact(right)
+  if not previous or not current or not start or start_ms > now or now - start_ms >= 2 * window_ms then return 0 end
+  if start == start_ms then current = max(0, current - units)
+  elseif start == start_ms + window_ms then previous = max(0, previous - units)
+  else return 0 end
+  local running = now - fmod(now, window_ms)
+  local inside, counted = previous, current
+  if start < running then inside, counted = start >= running - window_ms and current or 0, 0 end
+  local reset = running + (counted > 0 and 2 or 1) * window_ms - now
+  return write(key, inside + counted, format('%.0f:%.0f:%.0f', previous, current, start), ttl_of(reset, GRACE_MS))
+end
+
 local function refund_quota(key, text, period_end_ms, units)
   local count = exact(match(text, '^%d+$'))
   if not count then return 0 end
@@ -88,6 +104,7 @@ for i = 1, #KEYS do
   if type(text) ~= 'string' then replies[i] = 0
   elseif kind == 'b' then replies[i] = refund_bucket(KEYS[i], text, a, b, units)
   elseif kind == 'w' then replies[i] = refund_window(KEYS[i], text, a, b, units)
+  elseif kind == 's' then replies[i] = refund_counter(KEYS[i], text, a, b, units)
   else replies[i] = refund_quota(KEYS[i], text, a, units) end
 end
 return replies

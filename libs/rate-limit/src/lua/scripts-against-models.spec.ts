@@ -5,6 +5,7 @@ import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { admitted } from '../admitted';
 import { connectLimitRedis } from '../redis/connect-limit-redis';
+import { withUnits } from '../rig/connected';
 import { ModelRedis } from '../rig/model-redis';
 import { BASE, HEAD, histories, START_MS, type Step } from '../rig/random-histories';
 import { runRefund, runScript } from '../rig/run-script';
@@ -45,7 +46,7 @@ class History {
     }
     if (step.step === 'refund') {
       const picked = this.admissions.splice(step.pick % Math.max(1, this.admissions.length), 1)[0] ?? [];
-      const charges = picked.map((charge) => ({ ...charge, units: Math.ceil(charge.units / step.share) }));
+      const charges = picked.map((charge) => withUnits(charge, Math.ceil(charge.units / step.share)));
       if (charges.length > 0) expect(await runRefund(redis, charges, this.nowMs)).toEqual(this.model.refund(charges, this.nowMs));
     }
     if (step.step === 'plant') await this.plant(step);

@@ -1,7 +1,8 @@
 import { atNoCost } from '../at-no-cost';
-import { asBucket, asQuota, asWindow, judgeCheck, lengthenedTo, type CheckJudgement, type CounterBook, type CounterState } from '../models/judge-check';
+import type { CounterState } from '../models/counter-state';
+import { judgeCheck, lengthenedTo, type CheckJudgement, type CounterBook } from '../models/judge-check';
 import { refundCharge } from '../models/refund-charge';
-import type { AdmittedCharge, Check, LimitStore, Verdict } from '../store';
+import type { AdmittedCharge, Charge, Check, LimitStore, Verdict } from '../store';
 import { requireValidCharges, requireValidRefund } from '../valid-charges';
 import { ExpiryQueue, type Expiry } from './expiry-queue';
 import { admittedNothing } from './full-memory';
@@ -14,7 +15,9 @@ export interface InProcessLimitStoreOptions {
 }
 
 interface Counter {
-  state: CounterState;
+  readonly kind: Charge['kind'];
+  /** undefined: untouched. Kept in place of being dropped, so that a counter and its expiry stay a pair. */
+  state: CounterState | undefined;
   expiresAtMs: number;
 }
 
@@ -29,9 +32,10 @@ export class InProcessLimitStore implements LimitStore {
   /** One entry a counter. A counter that lives longer by now is queued anew when its entry comes up. */
   private readonly expiries = new ExpiryQueue();
   private readonly book: CounterBook = {
-    bucket: (counter) => asBucket(this.counters.get(counter)?.state),
-    window: (counter) => asWindow(this.counters.get(counter)?.state),
-    quota: (counter) => asQuota(this.counters.get(counter)?.state),
+    read: (kind, name) => {
+      const counter = this.counters.get(name);
+      return counter?.kind === kind ? counter.state : undefined;
+    },
     base: () => NO_BASE,
   };
 
@@ -55,9 +59,17 @@ export class InProcessLimitStore implements LimitStore {
       const counter = this.counters.get(charge.counter);
       const change = refundCharge(this.book, charge, nowMs);
       if (counter === undefined || change === undefined) continue;
-      counter.state = change.kind === 'drop' ? untouched(counter.state) : change.state;
+      counter.state = change.kind === 'drop' ? undefined : change.state;
     }
     return true;
+  }
+
+  release(_counter: string): void {
+    // No charge of kind slot is admitted, so that there is none to give back.
+  }
+
+  get slotsHeld(): number {
+    return 0;
   }
 
   close(): Promise<void> {
@@ -83,13 +95,13 @@ export class InProcessLimitStore implements LimitStore {
       const counter = this.counters.get(name);
       if (change.kind === 'lengthen') {
         if (counter !== undefined) counter.expiresAtMs = Math.max(counter.expiresAtMs, nowMs + lengthenedTo(change.ttlMs));
-      } else if (counter !== undefined) {
+      } else if (counter?.kind === change.of) {
         counter.state = change.state;
         counter.expiresAtMs = nowMs + change.ttlMs;
       } else {
         const expiresAtMs = nowMs + change.ttlMs;
-        this.counters.set(name, { state: change.state, expiresAtMs });
-        this.expiries.push({ atMs: expiresAtMs, counter: name });
+        this.counters.set(name, { kind: change.of, state: change.state, expiresAtMs });
+        if (counter === undefined) this.expiries.push({ atMs: expiresAtMs, counter: name });
       }
     }
   }
@@ -116,6 +128,3 @@ export class InProcessLimitStore implements LimitStore {
     return undefined;
   }
 }
-
-/** Kept in place of being dropped, so that a counter and its expiry stay a pair. */
-const untouched = (state: CounterState): CounterState => ('debt' in state ? { ...state, debt: 0 } : { ...state, count: 0 });

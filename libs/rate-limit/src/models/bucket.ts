@@ -1,5 +1,5 @@
 import { MAX_EXACT } from '@quotaplane/contracts';
-import type { Circumstances, Figures, Judgement } from './judgement';
+import type { AdmittedOf, Around, ChargeOf, Circumstances, CounterModel, Figures, Judgement, RefundChange } from './judgement';
 import { ceilDivide, CLOSED_HINT_MAX_MS, floorDivide, GRACE_MS, ttlOf } from './numbers';
 
 /** Token bucket and GCRA, which share this state: `limit` units drain per `windowMs`, `capacity` units fit. */
@@ -35,7 +35,7 @@ const isClosed = (rule: BucketRule): boolean => rule.limit === 0 || rule.capacit
 
 /** @param cost whole units; 0 looks and passes unless the limit is 0 */
 export const judgeBucket = (
-  state: BucketState | undefined, rule: BucketRule, cost: number, { nowMs, segmentLeftMs, claimed }: Circumstances,
+  state: BucketState | undefined, rule: BucketRule, cost: number, { nowMs, segmentLeftMs, claimed }: Omit<Circumstances, 'baseOf'>,
 ): Judgement<BucketState> => {
   if (isClosed(rule)) return { retryAfterMs: Math.min(segmentLeftMs, CLOSED_HINT_MAX_MS), state };
   const found = drainBucket(state, rule.limit, nowMs);
@@ -49,7 +49,7 @@ export const judgeBucket = (
 };
 
 export const bucketFigures = (
-  state: BucketState | undefined, rule: BucketRule, { nowMs, segmentLeftMs }: Omit<Circumstances, 'claimed'>,
+  state: BucketState | undefined, rule: BucketRule, { nowMs, segmentLeftMs }: Omit<Around, 'baseOf'>,
 ): Figures => {
   if (isClosed(rule)) {
     const hintMs = Math.min(segmentLeftMs, CLOSED_HINT_MAX_MS);
@@ -63,3 +63,17 @@ export const bucketFigures = (
   const untilNextUnit = rule.windowMs - (room > 0 ? room % rule.windowMs : room);
   return { figures: { remaining, resetAfterMs, moreAfterMs: ceilDivide(untilNextUnit, rule.limit) }, ttlMs: ttlOf(resetAfterMs, GRACE_MS) };
 };
+
+/**
+ * Draining and giving back are both subtractions that stop at 0, so their order does not matter: the time stays, and whoever judges next
+ * drains with the limit of that day.
+ */
+const refundBucket = (state: BucketState | undefined, { limit, windowMs, units }: AdmittedOf<'bucket'>, nowMs: number): RefundChange<BucketState> | undefined => {
+  if (state === undefined || limit === 0) return undefined;
+  const back = units * windowMs;
+  const rest = { debt: back >= state.debt ? 0 : state.debt - back, timeMs: state.timeMs };
+  const { debt } = drainBucket(rest, limit, nowMs);
+  return debt === 0 ? { kind: 'drop' } : { kind: 'write', state: rest, ttlMs: ttlOf(ceilDivide(debt, limit), GRACE_MS) };
+};
+
+export const bucketModel: CounterModel<ChargeOf<'bucket'>, BucketState, AdmittedOf<'bucket'>> = { judge: judgeBucket, figures: bucketFigures, refund: refundBucket };

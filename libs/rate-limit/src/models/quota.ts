@@ -1,5 +1,5 @@
 import { MAX_EXACT, type Overage } from '@quotaplane/contracts';
-import type { Circumstances, Figures, Judgement } from './judgement';
+import type { AdmittedOf, Around, ChargeOf, Circumstances, CounterModel, Figures, Judgement, RefundChange } from './judgement';
 import { CLOSED_HINT_MAX_MS, GRACE_MS, QUOTA_GRACE_MS, ttlOf } from './numbers';
 
 export interface QuotaRule {
@@ -37,7 +37,7 @@ export type QuotaJudgement = Judgement<QuotaCount> & { readonly lane: boolean };
 
 /** @param cost whole units; 0 looks and passes unless the allowance is 0 */
 export const judgeQuota = (
-  state: QuotaCount | undefined, base: QuotaBase, rule: QuotaRule, cost: number, { nowMs, segmentLeftMs, claimed }: Circumstances,
+  state: QuotaCount | undefined, base: QuotaBase, rule: QuotaRule, cost: number, { nowMs, segmentLeftMs, claimed }: Omit<Circumstances, 'baseOf'>,
 ): QuotaJudgement => {
   const count = state?.count ?? 0;
   const refuse = (retryAfterMs: number): QuotaJudgement => ({ retryAfterMs, state, lane: false });
@@ -56,7 +56,7 @@ export const judgeQuota = (
 };
 
 export const quotaFigures = (
-  state: QuotaCount | undefined, base: QuotaBase, rule: QuotaRule, { nowMs, segmentLeftMs }: Omit<Circumstances, 'claimed'>,
+  state: QuotaCount | undefined, base: QuotaBase, rule: QuotaRule, { nowMs, segmentLeftMs }: Omit<Around, 'baseOf'>,
 ): Figures => {
   const ttlMs = quotaTtlMs(rule.periodEndMs, nowMs);
   const resetAfterMs = periodLeftOf(rule, nowMs);
@@ -66,4 +66,16 @@ export const quotaFigures = (
   const used = usedOf(state?.count ?? 0, base);
   const remaining = Math.max(0, (rule.allowance ?? MAX_EXACT) - used);
   return { figures: { remaining, resetAfterMs, moreAfterMs: used === 0 ? 0 : resetAfterMs }, ttlMs };
+};
+
+const refundQuota = (state: QuotaCount | undefined, { periodEndMs, units }: AdmittedOf<'quota'>, nowMs: number): RefundChange<QuotaCount> | undefined => {
+  if (state === undefined) return undefined;
+  const count = Math.max(0, state.count - units);
+  return count === 0 ? { kind: 'drop' } : { kind: 'write', state: { count }, ttlMs: quotaTtlMs(periodEndMs, nowMs) };
+};
+
+export const quotaModel: CounterModel<ChargeOf<'quota'>, QuotaCount, AdmittedOf<'quota'>> = {
+  judge: (state, charge, units, around) => judgeQuota(state, around.baseOf(charge.base), charge, units, around),
+  figures: (state, charge, around) => quotaFigures(state, around.baseOf(charge.base), charge, around),
+  refund: refundQuota,
 };

@@ -1,5 +1,5 @@
 import type { Alignment } from '@quotaplane/contracts';
-import type { Circumstances, Figures, Judgement } from './judgement';
+import type { AdmittedOf, Around, ChargeOf, Circumstances, CounterModel, Figures, Judgement, RefundChange } from './judgement';
 import { CLOSED_HINT_MAX_MS, GRACE_MS, ttlOf } from './numbers';
 
 /** Fixed window of `limit` units, aligned to the epoch or opened by the first call that is counted. */
@@ -26,7 +26,7 @@ export const currentWindow = (state: WindowState | undefined, rule: Omit<WindowR
 
 /** @param cost whole units; 0 looks and passes unless the limit is 0 */
 export const judgeWindow = (
-  state: WindowState | undefined, rule: WindowRule, cost: number, { nowMs, segmentLeftMs, claimed }: Circumstances,
+  state: WindowState | undefined, rule: WindowRule, cost: number, { nowMs, segmentLeftMs, claimed }: Omit<Circumstances, 'baseOf'>,
 ): Judgement<WindowState> => {
   if (rule.limit === 0) return { retryAfterMs: Math.min(segmentLeftMs, CLOSED_HINT_MAX_MS), state };
   const found = currentWindow(state, rule, nowMs);
@@ -38,7 +38,7 @@ export const judgeWindow = (
 };
 
 export const windowFigures = (
-  state: WindowState | undefined, rule: WindowRule, { nowMs, segmentLeftMs }: Omit<Circumstances, 'claimed'>,
+  state: WindowState | undefined, rule: WindowRule, { nowMs, segmentLeftMs }: Omit<Around, 'baseOf'>,
 ): Figures => {
   if (rule.limit === 0) {
     const hintMs = Math.min(segmentLeftMs, CLOSED_HINT_MAX_MS);
@@ -49,3 +49,13 @@ export const windowFigures = (
   const resetAfterMs = startMs + rule.windowMs - nowMs;
   return { figures: { remaining: Math.max(0, rule.limit - count), resetAfterMs, moreAfterMs: resetAfterMs }, ttlMs: ttlOf(resetAfterMs, GRACE_MS) };
 };
+
+/** Only the window that was charged gets its units back, and only while it runs. */
+const refundWindow = (state: WindowState | undefined, { windowMs, startMs, units }: AdmittedOf<'window'>, nowMs: number): RefundChange<WindowState> | undefined => {
+  if (state === undefined || state.startMs !== startMs || startMs > nowMs || nowMs - startMs >= windowMs) return undefined;
+  const count = Math.max(0, state.count - units);
+  if (count === 0) return { kind: 'drop' };
+  return { kind: 'write', state: { count, startMs }, ttlMs: ttlOf(startMs + windowMs - nowMs, GRACE_MS) };
+};
+
+export const windowModel: CounterModel<ChargeOf<'window'>, WindowState, AdmittedOf<'window'>> = { judge: judgeWindow, figures: windowFigures, refund: refundWindow };

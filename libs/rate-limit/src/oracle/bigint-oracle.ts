@@ -42,11 +42,12 @@ export class BigIntOracle {
   private spend(charge: Charge, at: bigint): void {
     if (charge.cost === 0) return;
     const list = this.history.get(charge.counter) ?? [];
-    const drainedAt = charge.kind === 'quota' ? 0n : BigInt(charge.limit);
+    const drainedAt = charge.kind === 'bucket' ? BigInt(charge.limit) : 0n;
     this.history.set(charge.counter, [...list, { at, units: BigInt(charge.cost), drainedAt }]);
   }
 
   private opinion(charge: Charge, now: bigint, endHint: bigint): Opinion {
+    if (charge.kind !== 'bucket' && charge.kind !== 'window' && charge.kind !== 'quota') throw new TypeError(`no opinion on charges of kind ${charge.kind}`);
     if ((charge.kind === 'quota' ? charge.allowance : charge.limit) === 0) {
       const denied = state(0n, 0n, endHint);
       return { passes: false, before: denied, after: denied };

@@ -68,7 +68,7 @@ const chargesOf = (rules: readonly Rule[], numbers: readonly { limit: number; ca
 const judged = (states: readonly ChargeState[], charges: readonly Charge[]): unknown[] =>
   states.map(({ remaining, resetAfterMs, retryAfterMs }, index) => {
     const charge = charges[index];
-    const isClosed = charge?.kind === 'quota' ? charge.allowance === 0 : charge?.limit === 0;
+    const isClosed = charge?.kind === 'quota' ? charge.allowance === 0 : charge !== undefined && 'limit' in charge && charge.limit === 0;
     return isClosed ? { remaining, retryAfterMs } : { remaining, resetAfterMs, retryAfterMs };
   });
 

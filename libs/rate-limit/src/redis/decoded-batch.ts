@@ -1,5 +1,5 @@
 import type { ChargeState, Check, QuotaState, Verdict } from '../store';
-import type { TenantEntry } from './encoded-batch';
+import { isRich, type TenantEntry } from './encoded-batch';
 
 /** An answer of judge-and-spend.lua to one check: its status, then what the status brings. */
 type Answer = readonly [status: number, ...rest: (number | string | null)[]];
@@ -42,6 +42,11 @@ const statesOf = (check: Check, answer: Answer): (ChargeState | QuotaState)[] =>
   };
   return check.charges.map((charge) => {
     const state = next();
+    if (isRich(charge)) {
+      // A kind of lua/parts answers five: its extra is the last.
+      at += 1;
+      return state;
+    }
     if (charge.kind !== 'quota' || charge.lane === undefined) return state;
     const lane = next();
     // A lane that was not judged answers -1 in all four.

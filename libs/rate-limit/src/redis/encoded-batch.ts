@@ -31,7 +31,7 @@ const ALIGNMENT = { epoch: 'e', 'first-hit': 'f' } as const;
 export const encodeBatch = (checks: readonly Check[], nowArg: ScriptArg): EncodedBatch => {
   const entries = entriesOf(checks);
   const keys: string[] = [];
-  const args: ScriptArg[] = [nowArg, 0, checks.length];
+  const args: ScriptArg[] = [nowArg, 0, checks.length, ''];
   let count = 0;
   for (const entry of entries) {
     // The first check of an entry brings it; its later ones only name it.
@@ -49,7 +49,10 @@ export const encodeBatch = (checks: readonly Check[], nowArg: ScriptArg): Encode
     if (check === undefined || entry === undefined) continue;
     const countAt = args.push(entry.index, 0) - 1;
     let charges = 0;
-    for (const charge of check.charges) charges += pushCharge(keys, args, charge);
+    for (const charge of check.charges) {
+      if (isRich(charge)) args[3] = 'r';
+      charges += pushCharge(keys, args, charge);
+    }
     args[countAt] = charges;
   }
   return { keys, args, entries };
@@ -78,6 +81,9 @@ const withFields = (entry: TenantEntry, fields: readonly string[]): TenantEntry 
   return entry;
 };
 
+/** A kind of lua/parts, whose verbs the script makes only where they are asked for. */
+export const isRich = ({ kind }: Charge): boolean => kind !== 'bucket' && kind !== 'window' && kind !== 'quota';
+
 /** @returns how many charges the script sees: a lane counts as one */
 const pushCharge = (keys: string[], args: ScriptArg[], charge: Charge): number => {
   keys.push(charge.counter);
@@ -89,6 +95,10 @@ const pushCharge = (keys: string[], args: ScriptArg[], charge: Charge): number =
     args.push('w', charge.limit, charge.windowMs, ALIGNMENT[charge.alignment], charge.cost);
     return 1;
   }
+  if (charge.kind !== 'quota') {
+    args.push(...richArgs(charge));
+    return 1;
+  }
   keys.push(charge.base);
   args.push('q', charge.allowance ?? -1, OVERAGE[charge.overage], charge.periodEndMs, charge.cost);
   if (charge.lane === undefined) return 1;
@@ -97,13 +107,22 @@ const pushCharge = (keys: string[], args: ScriptArg[], charge: Charge): number =
   return 2;
 };
 
+type RichCharge = Exclude<Charge, { kind: 'bucket' | 'window' | 'quota' }>;
+
+const richArgs = (charge: RichCharge): ScriptArg[] => {
+  if (charge.kind === 'counter') return ['s', charge.limit, charge.windowMs, '', charge.cost];
+  throw new TypeError(`charges of kind ${charge.kind} have no script`);
+};
+
 /** KEYS and ARGV of refund.lua. */
 export const encodeRefund = (charges: readonly AdmittedCharge[], nowArg: ScriptArg): ScriptInput => {
   const args: ScriptArg[] = [nowArg];
   for (const charge of charges) {
     if (charge.kind === 'bucket') args.push('b', charge.limit, charge.windowMs, charge.units);
     else if (charge.kind === 'window') args.push('w', charge.windowMs, charge.startMs, charge.units);
-    else args.push('q', charge.periodEndMs, '', charge.units);
+    else if (charge.kind === 'counter') args.push('s', charge.windowMs, charge.startMs, charge.units);
+    else if (charge.kind === 'quota') args.push('q', charge.periodEndMs, '', charge.units);
+    else throw new TypeError(`charges of kind ${charge.kind} have no script`);
   }
   return { keys: charges.map((charge) => charge.counter), args };
 };

@@ -100,6 +100,14 @@ export class RedisLimitStore implements LimitStore {
     return Promise.race([call, late]).finally(() => clearTimeout(timer));
   }
 
+  release(_counter: string): void {
+    // No charge of kind slot is admitted, so that there is none to give back.
+  }
+
+  get slotsHeld(): number {
+    return 0;
+  }
+
   /** Waits for the refunds under way; checks that still wait are answered `unavailable`. */
   async close(): Promise<void> {
     this.isClosed = true;

@@ -3,7 +3,7 @@ import { startRedis, TestClock, type TestRedis } from '@quotaplane/testing';
 import type { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { admitted } from '../admitted';
-import { checkOf, connected, countOf, inGoodTime } from '../rig/connected';
+import { checkOf, connected, countOf, inGoodTime, withUnits } from '../rig/connected';
 import type { Charge, QuotaCharge, RateCharge, Verdict } from '../store';
 import { connectLimitRedis } from './connect-limit-redis';
 import { RedisLimitStore } from './redis-limit-store';
@@ -168,7 +168,7 @@ describe('refund', () => {
     const charges = [{ ...bucketOf('over', 10, 60_000), cost: 4 }, { ...windowOf('over-w', 10, 60_000), cost: 4 }];
     const verdict = await store.judgeAndSpend(checkOf(charges), inGoodTime());
     if (verdict.status !== 'allowed') throw new TypeError('not admitted');
-    const toRefund = admitted(charges, verdict).map((charge) => ({ ...charge, units: 1_000 }));
+    const toRefund = admitted(charges, verdict).map((charge) => withUnits(charge, 1_000));
     await store.refund(toRefund, inGoodTime());
     await store.refund(toRefund, inGoodTime());
     expect(await store.peek(checkOf(charges), inGoodTime())).toMatchObject({ states: [{ remaining: 10 }, { remaining: 10 }] });

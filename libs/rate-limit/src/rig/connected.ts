@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import type { Check, Verdict } from '../store';
+import type { AdmittedCharge, Check, Verdict } from '../store';
 
 /** Waits until a client can be used. For specs. */
 export const connected = async (redis: Redis): Promise<Redis> => {
@@ -17,3 +17,6 @@ export const checkOf = (charges: Check['charges'], change: Partial<Check> = {}):
 
 /** How many verdicts have a status. */
 export const countOf = (verdicts: readonly Verdict[], status: Verdict['status']): number => verdicts.filter((verdict) => verdict.status === status).length;
+
+/** The same admission with other units, as a caller gives back a part. A slot is whole. */
+export const withUnits = (charge: AdmittedCharge, units: number): AdmittedCharge => (charge.kind === 'slot' ? charge : { ...charge, units });

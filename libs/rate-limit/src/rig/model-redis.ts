@@ -1,7 +1,7 @@
 import { judgeCheck, lengthenedTo, type CounterBook, type CounterChange } from '../models/judge-check';
 import { refundCharge } from '../models/refund-charge';
 import type { AdmittedCharge, Check, Verdict } from '../store';
-import { bucketOf, quotaOf, textOf, windowOf } from './state-text';
+import { stateOf, textOf } from './state-text';
 
 /** What the model expects a key to hold: `text` undefined is a value of another type. */
 export interface ExpectedKey {
@@ -15,9 +15,7 @@ export class ModelRedis {
   readonly keys = new Map<string, ExpectedKey>();
   readonly bases = new Map<string, { plus: number; minus: number }>();
   private readonly book: CounterBook = {
-    bucket: (counter) => bucketOf(this.keys.get(counter)?.text),
-    window: (counter) => windowOf(this.keys.get(counter)?.text),
-    quota: (counter) => quotaOf(this.keys.get(counter)?.text),
+    read: (kind, counter) => stateOf(kind, this.keys.get(counter)?.text),
     base: (base) => this.bases.get(base) ?? { plus: 0, minus: 0 },
   };
 
@@ -33,7 +31,7 @@ export class ModelRedis {
     return charges.map((charge) => {
       const change = refundCharge(this.book, charge, nowMs);
       if (change?.kind === 'drop') this.keys.delete(charge.counter);
-      else if (change !== undefined) this.apply(charge.counter, change);
+      else if (change !== undefined) this.apply(charge.counter, { ...change, of: charge.kind });
       return change === undefined ? 0 : 1;
     });
   }
@@ -41,7 +39,7 @@ export class ModelRedis {
   private apply(key: string, change: CounterChange): void {
     const realMs = this.realNow();
     if (change.kind === 'write') {
-      this.keys.set(key, { text: textOf(change.state), expiresAtMs: realMs + change.ttlMs });
+      this.keys.set(key, { text: textOf(change.of, change.state), expiresAtMs: realMs + change.ttlMs });
       return;
     }
     const found = this.keys.get(key);

@@ -39,6 +39,12 @@ const window = windowMs.chain((ms) =>
     alignment: fc.constantFrom<Alignment>('epoch', 'first-hit'), cost: figure(MAX_EXACT),
   }));
 
+const counter = windowMs.chain((ms) =>
+  fc.record({
+    kind: fc.constant('counter' as const), counter: fc.constantFrom(`qp:{t}:c:s1:${ms}`, `qp:{t}:c:s2:${ms}`), limit: figure(MAX_EXACT), windowMs: fc.constant(ms),
+    cost: figure(Math.floor(MAX_EXACT / ms)),
+  }));
+
 const lane = bucket.map((charge) => ({ ...charge, counter: 'qp:{t}:c:lane' }));
 
 const quota: fc.Arbitrary<QuotaCharge> = fc
@@ -51,7 +57,7 @@ const quota: fc.Arbitrary<QuotaCharge> = fc
     ...(overage === 'throttle' ? { lane: { ...charge, cost } } : {}),
   }));
 
-const rate: fc.Arbitrary<RateCharge> = fc.oneof(bucket, window);
+const rate: fc.Arbitrary<RateCharge> = fc.oneof(bucket, window, counter);
 const charge: fc.Arbitrary<Charge> = fc.oneof({ weight: 3, arbitrary: rate }, { weight: 1, arbitrary: quota });
 
 const check: fc.Arbitrary<Check> = fc.record({
@@ -59,10 +65,11 @@ const check: fc.Arbitrary<Check> = fc.record({
   subjectFields: fc.constant([]), charges: fc.array(charge, { minLength: 1, maxLength: 4 }),
 });
 
-const COUNTERS = ['qp:{t}:c:b2', 'qp:{t}:c:w2', 'qp:{t}:c:lane', 'qp:{t}:q:requests:2026-12-01:1:1', 'qp:{t}:c:b1:1000', 'qp:{t}:c:w1:60000'];
+const COUNTERS = ['qp:{t}:c:b2', 'qp:{t}:c:w2', 'qp:{t}:c:lane', 'qp:{t}:q:requests:2026-12-01:1:1', 'qp:{t}:c:b1:1000', 'qp:{t}:c:w1:60000', 'qp:{t}:c:s1:1000', 'qp:{t}:c:s2:60000', 'qp:{t}:c:s1:7'];
 const planted = fc.constantFrom(
   undefined, '', 'x', '5', '3:', ':3', '1:2:3', '-5:3', '1e3:4', '0x10:1', 'nan:1', '9007199254740992:1', '99999999999999999:1', '007:5', '00000000000000005:1', '9007199254740990',
   '9007199254740991', `9007199254740991:${START_MS}`, `0:${START_MS + 5_000}`, `3:${START_MS + 600_000}`, `4:${START_MS}`, `40000:${START_MS - 7}`, '12:9007199254740991',
+  `3:4:${START_MS}`, `3:4:${START_MS - (START_MS % 1_000)}`, `9007199254740991:9007199254740991:${START_MS + 600_000}`, `5:0:${START_MS - 70_000}`, '1:2:3:4',
 );
 
 const step: fc.Arbitrary<Step> = fc.oneof(

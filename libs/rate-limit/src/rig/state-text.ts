@@ -1,40 +1,48 @@
 import { MAX_EXACT } from '@quotaplane/contracts';
-import { asBucket, asWindow, type CounterState } from '../models/judge-check';
-import type { BucketState } from '../models/bucket';
-import type { QuotaCount } from '../models/quota';
-import type { WindowState } from '../models/window';
+import type { CounterKind } from '../models/counter-models';
+import type { CounterState, StateByKind } from '../models/counter-state';
 
-/** Stored text of a counter, read as the scripts read it: anything else is untouched. For specs. */
-const figure = (text: string | undefined): number | undefined => {
-  if (text === undefined || !/^\d{1,16}$/.test(text)) return undefined;
+/** How a counter of a kind is stored, read as the scripts read it: anything else is untouched. For specs. */
+interface StateText<State> {
+  read(text: string): State | undefined;
+  write(state: State): string;
+}
+
+const figure = (text: string): number | undefined => {
+  if (!/^\d{1,16}$/.test(text)) return undefined;
   const value = Number(text);
   return value <= MAX_EXACT ? value : undefined;
 };
 
-const pairOf = (text: string | undefined): [number, number] | undefined => {
-  const [left, right, ...more] = (text ?? '').split(':');
-  const [amount, at] = [figure(left), figure(right)];
-  return amount === undefined || at === undefined || more.length > 0 ? undefined : [amount, at];
+/** Figures between colons: all of them, or undefined. */
+const figuresOf = (text: string, count: number): number[] | undefined => {
+  const figures = text.split(':').map(figure).filter((value) => value !== undefined);
+  return figures.length === count && text.split(':').length === count ? figures : undefined;
 };
 
-export const bucketOf = (text: string | undefined): BucketState | undefined => {
-  const pair = pairOf(text);
-  return pair && { debt: pair[0], timeMs: pair[1] };
+/** Text of a state that is `fields` between colons. */
+const columns = <State extends object>(...fields: (keyof State & string)[]): StateText<State> => ({
+  read: (text) => {
+    const figures = figuresOf(text, fields.length);
+    // The fields are those of the state, all of them numbers: the type of `fields` and the histories hold it to that.
+    return figures && (Object.fromEntries(fields.map((field, at) => [field, figures[at]])) as State);
+  },
+  write: (state) => fields.map((field) => String(state[field])).join(':'),
+});
+
+const TEXTS: { [Kind in CounterKind]: StateText<StateByKind[Kind]> } = {
+  bucket: columns('debt', 'timeMs'),
+  window: columns('count', 'startMs'),
+  quota: columns('count'),
+  counter: columns('previous', 'current', 'startMs'),
 };
 
-export const windowOf = (text: string | undefined): WindowState | undefined => {
-  const pair = pairOf(text);
-  return pair && { count: pair[0], startMs: pair[1] };
+const textsOf = (kind: string): StateText<CounterState> => {
+  if (!(kind in TEXTS)) throw new TypeError(`counters of kind ${kind} have no text`);
+  // Methods are called with states of the same kind only.
+  return TEXTS[kind as CounterKind];
 };
 
-export const quotaOf = (text: string | undefined): QuotaCount | undefined => {
-  const count = figure(text);
-  return count === undefined ? undefined : { count };
-};
+export const stateOf = (kind: string, text: string | undefined): CounterState | undefined => (text === undefined ? undefined : textsOf(kind).read(text));
 
-export const textOf = (state: CounterState): string => {
-  const [bucket, window] = [asBucket(state), asWindow(state)];
-  if (bucket !== undefined) return `${bucket.debt}:${bucket.timeMs}`;
-  if (window !== undefined) return `${window.count}:${window.startMs}`;
-  return 'count' in state ? String(state.count) : '';
-};
+export const textOf = (kind: string, state: CounterState): string => textsOf(kind).write(state);
