@@ -20,7 +20,6 @@ const PATTERNS: Record<keyof typeof redisKeys, string> = {
   journals: redisKeys.journals,
   journalAcks: redisKeys.journalAcks,
   offenders: redisKeys.offenders(0).replace('0', '<minute>'),
-  offendersSeen: redisKeys.offendersSeen,
   traffic: redisKeys.traffic(0).replace('0', '<minute>'),
 };
 

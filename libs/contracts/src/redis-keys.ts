@@ -33,10 +33,8 @@ export const redisKeys = {
   journals: 'qp:journals',
   /** hash, incarnation -> last sequence folded into Postgres; written by the worker after its commit. */
   journalAcks: 'qp:journal-acks',
-  /** zset, member = JSON [tenant, scope, subject, limit, class] -> denials in that minute; 3 h. */
+  /** hash, `<node>.<life>` -> JSON of an OffenderDocument: that node's denials in that minute; 3 h. */
   offenders: (minuteEpoch: number) => `qp:offenders:${minuteEpoch}`,
-  /** zset, the same members -> store time in ms of the last denial; members older than 3 h are dropped at each flush. */
-  offendersSeen: 'qp:offenders-seen',
   /** hash, `tenant|allowed`, `tenant|units`, `tenant|denied|<limit>` -> count in that minute; 3 h. Statistics, never a bill. */
   traffic: (minuteEpoch: number) => `qp:traffic:${minuteEpoch}`,
 } as const;

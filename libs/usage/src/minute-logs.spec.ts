@@ -2,7 +2,10 @@ import { redisKeys } from '@quotaplane/contracts';
 import { startRedis, type TestRedis } from '@quotaplane/testing';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { OffenderLog, minuteOf, readOffenders } from './offender-log';
+import { minuteOf } from './minute-log';
+import { OffenderLog } from './offender-log';
+import { readOffenders } from './offender-reader';
+import { RetryWatch } from './retry-watch';
 import { TrafficLog, readTrafficMinute } from './traffic-log';
 
 let server: TestRedis;
@@ -38,8 +41,8 @@ describe('OffenderLog', () => {
     const { rows, totalDenials } = await readOffenders(redis, { minutes: 15, nowMs, limit: 10 });
     expect(totalDenials).toBe(6);
     expect(rows).toEqual([
-      { tenant: 'hobby', scope: 'tenant', subject: 'hobby', denials: 4, lastSeenMs: NOW_MS, limits: [{ name: 'per-minute', denials: 2 }, { name: 'search', denials: 2 }] },
-      { tenant: 'acme', scope: 'tenant', subject: 'acme', denials: 2, lastSeenMs: NOW_MS, limits: [{ name: 'per-minute', denials: 2 }] },
+      { tenant: 'hobby', scope: 'tenant', subject: 'hobby', denials: 4, error: 0, lastSeenMs: NOW_MS, limits: [{ name: 'per-minute', denials: 2 }, { name: 'search', denials: 2 }], honoursRetryAfter: null },
+      { tenant: 'acme', scope: 'tenant', subject: 'acme', denials: 2, error: 0, lastSeenMs: NOW_MS, limits: [{ name: 'per-minute', denials: 2 }], honoursRetryAfter: null },
     ]);
     expect(await redis.pttl(redisKeys.offenders(minuteOf(NOW_MS)))).toBeGreaterThan(0);
   });
@@ -50,7 +53,8 @@ describe('OffenderLog', () => {
     const log = new OffenderLog({ redis, storeNow: () => nowMs });
     log.record(denial);
     await log.flush();
-    await redis.zadd(redisKeys.offenders(minuteOf(NOW_MS)), 5, 'not ours');
+    await redis.hset(redisKeys.offenders(minuteOf(NOW_MS)), 'not ours', '{"floor":0}');
+    await redis.set(redisKeys.offenders(minuteOf(NOW_MS) - 1), 'not ours either');
     const seen = async (): Promise<number> => (await readOffenders(redis, { minutes: 1, nowMs, limit: 10 })).totalDenials;
     nowMs = NOW_MS + 60_001;
     expect(await seen()).toBe(1);
@@ -60,15 +64,59 @@ describe('OffenderLog', () => {
     expect(await seen()).toBe(0);
   });
 
-  it('keeps bounded memory and tells what it had no room for, or lost with a failed flush', async () => {
+  // Mutation: add what a flush carries to what is there instead of replacing it.
+  it('counts once what is written twice, and keeps counting a minute that the store has lost', async () => {
+    const log = new OffenderLog({ redis, storeNow: () => NOW_MS });
+    const denials = async (): Promise<number | undefined> => (await readOffenders(redis, { minutes: 1, nowMs: NOW_MS, limit: 10 })).rows[0]?.denials;
+    log.record(denial);
+    await log.flush();
+    log.record(denial);
+    await log.flush();
+    expect(await denials()).toBe(2);
+    await redis.flushall();
+    log.record(denial);
+    await log.close();
+    expect(await denials()).toBe(3);
+  });
+
+  // Mutation: forget a minute once a flush of it has failed.
+  it('keeps what a failed flush carried, for five minutes, and tells what it then drops', async () => {
     let dropped = 0;
-    const log = new OffenderLog({ redis, storeNow: () => NOW_MS, maxEntries: 2, onDropped: (count) => { dropped += count; } });
-    for (const subject of ['a', 'b', 'c', 'a']) log.record({ ...denial, subject });
-    expect(dropped).toBe(1);
-    // A key of another type refuses the flush: the three counts it carried are named too.
-    await redis.set(redisKeys.offenders(minuteOf(NOW_MS)), 'not a sorted set');
-    expect(await log.flush()).toBe(false);
-    expect(dropped).toBe(4);
+    let nowMs = NOW_MS;
+    const log = new OffenderLog({ redis, storeNow: () => nowMs, onDropped: (count) => { dropped += count; } });
+    // A key of another type refuses each flush.
+    await redis.set(redisKeys.offenders(minuteOf(NOW_MS)), 'not a hash');
+    for (let minute = 0; minute < 7; minute += 1) {
+      nowMs = NOW_MS + minute * 60_000;
+      for (let count = 0; count < 3; count += 1) log.record(denial);
+      expect(await log.flush()).toBe(minute > 5);
+      expect(dropped).toBe(minute > 5 ? 3 : 0);
+    }
+    expect((await readOffenders(redis, { minutes: 10, nowMs, limit: 10 })).rows[0]?.denials).toBe(18);
+  });
+
+  it('carries with the denials of a subject whether it waited as told', async () => {
+    const log = new OffenderLog({ redis, storeNow: () => NOW_MS });
+    const watch = new RetryWatch({ onRetry: (result, subject) => log.retried(subject, result) });
+    log.record(denial);
+    watch.denied('hobby default', { subject: denial, deniedAtMs: NOW_MS, retryAfterMs: 1_000 });
+    watch.called('hobby default', NOW_MS + 1_000);
+    await log.flush();
+    expect((await readOffenders(redis, { minutes: 1, nowMs: NOW_MS, limit: 1 })).rows[0]?.honoursRetryAfter).toBe(true);
+  });
+
+  it('lists the heavy ones of 20,000 subjects over two nodes, within the error it states', async () => {
+    const nodes = [1, 2].map(() => new OffenderLog({ redis, storeNow: () => NOW_MS, counters: 50 }));
+    for (let index = 0; index < 20_000; index += 1) {
+      nodes[index % 2]?.record({ ...denial, scope: 'ip', subject: `10.0.${index >> 8}.${index & 255}` });
+      if (index % 5 === 0) nodes[(index / 5) % 2]?.record({ ...denial, scope: 'ip', subject: '192.0.2.1' });
+    }
+    for (const node of nodes) await node.flush();
+    const { rows, totalDenials } = await readOffenders(redis, { minutes: 1, nowMs: NOW_MS, limit: 1 });
+    expect(totalDenials).toBe(24_000);
+    expect(rows[0]?.subject).toBe('192.0.2.1');
+    expect(Math.abs((rows[0]?.denials ?? 0) - 4_000)).toBeLessThanOrEqual(rows[0]?.error ?? 0);
+    expect(rows[0]?.error).toBeLessThanOrEqual(24_000 / 50);
   });
 });
 
@@ -86,5 +134,16 @@ describe('TrafficLog', () => {
       { tenant: 'acme', allowed: 2, units: 10, denied: 2, deniedByLimit: { 'per-minute': 2 } },
       { tenant: 'hobby', allowed: 1, units: 1, denied: 0, deniedByLimit: {} },
     ]);
+  });
+
+  it('keeps bounded memory and tells what it had no room for, or lost with a failed flush', async () => {
+    let dropped = 0;
+    const log = new TrafficLog({ redis, storeNow: () => NOW_MS, maxEntries: 2, onDropped: (count) => { dropped += count; } });
+    for (const limit of ['a', 'b', 'c', 'a']) log.denied('acme', limit);
+    expect(dropped).toBe(1);
+    // A key of another type refuses the flush: the three counts it carried are named too.
+    await redis.set(redisKeys.traffic(minuteOf(NOW_MS)), 'not a hash');
+    expect(await log.flush()).toBe(false);
+    expect(dropped).toBe(4);
   });
 });

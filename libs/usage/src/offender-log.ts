@@ -1,34 +1,36 @@
-import { MINUTE_STATS_TTL_MS, redisKeys, type Scope } from '@quotaplane/contracts';
-import type { ChainableCommander, Redis } from 'ioredis';
-import { FlushLoop, type FlushOptions } from './flush-loop';
+import { randomUUID } from 'node:crypto';
+import { MINUTE_STATS_TTL_MS, redisKeys } from '@quotaplane/contracts';
+import { FlushLoop } from './flush-loop';
+import { minuteOf, type MinuteLogOptions } from './minute-log';
+import { OffenderMinute, type Denial, type OffenderSubject } from './offender-minute';
+import type { RetryResult } from './retry-watch';
 
-/** Who was denied, by which limit. `subject` is readable and bounded: a key id, a user id, an address; never a secret. */
-export interface Denial {
-  readonly tenant: string;
-  readonly scope: Scope;
-  readonly subject: string;
-  readonly limit: string;
-  readonly class: string;
+export interface OffenderLogOptions extends MinuteLogOptions {
+  /** Subjects counted apart in each minute, default 500: with fewer every figure is exact, with more it is off by denials / 500 at most. */
+  readonly counters?: number;
 }
 
-export interface MinuteLogOptions extends FlushOptions {
-  readonly redis: Redis;
-  /** Store time in ms. */
-  readonly storeNow: () => number;
-  /** Most distinct entries kept between two flushes; more are dropped. Default 2,000. */
-  readonly maxEntries?: number;
-  /** Told of counts that found no room, or that a failed flush took along: repeating those could count them twice. */
-  readonly onDropped?: (count: number) => void;
+/** Minutes that wait for a store that is away; older ones are dropped and told. */
+const MINUTES_WAITING_MAX = 5;
+
+interface Life {
+  readonly field: string;
+  readonly counts: OffenderMinute;
+  isDirty: boolean;
 }
 
-export const minuteOf = (ms: number): number => Math.floor(ms / 60_000);
-
-/** Denials by subject and minute, added up over all nodes in Redis. Statistics: a lost reply may count a second twice. */
+/**
+ * Who was denied, by minute: each node keeps a sketch of bounded size a minute and writes the whole of it each second into a field of its
+ * own, so that a repeated or lost write changes nothing. Readers add the nodes' figures up, and their errors with them.
+ */
 export class OffenderLog {
-  private counts = new Map<string, number>();
+  private readonly node = randomUUID();
+  private readonly waiting: Life[] = [];
   private readonly loop: FlushLoop;
+  private current: Life | undefined;
+  private lives = 0;
 
-  constructor(private readonly options: MinuteLogOptions) {
+  constructor(private readonly options: OffenderLogOptions) {
     this.loop = new FlushLoop(() => this.write(), options);
   }
 
@@ -37,10 +39,17 @@ export class OffenderLog {
   }
 
   record(denial: Denial): void {
-    const member = JSON.stringify([denial.tenant, denial.scope, denial.subject, denial.limit, denial.class]);
-    const count = this.counts.get(member);
-    if (count === undefined && this.counts.size >= (this.options.maxEntries ?? 2000)) this.options.onDropped?.(1);
-    else this.counts.set(member, (count ?? 0) + 1);
+    const atMs = Math.floor(this.options.storeNow());
+    const life = this.lifeAt(atMs);
+    life.counts.denied(denial, atMs);
+    life.isDirty = true;
+  }
+
+  /** A subject that had been told to wait has called again; see RetryWatch. */
+  retried(subject: OffenderSubject, result: RetryResult): void {
+    const life = this.lifeAt(this.options.storeNow());
+    if (life.counts.retried(subject, result === 'early' ? 'early' : 'waited')) life.isDirty = true;
+    else this.options.onDropped?.(1);
   }
 
   async flush(): Promise<boolean> {
@@ -49,100 +58,44 @@ export class OffenderLog {
 
   async close(): Promise<void> {
     await this.loop.stop();
-    await this.loop.runOnce();
+    if (await this.loop.runOnce()) return;
+    for (const life of this.unwritten()) this.options.onDropped?.(life.counts.total);
+  }
+
+  private lifeAt(atMs: number): Life {
+    const minute = minuteOf(atMs);
+    if (this.current?.counts.minute === minute) return this.current;
+    if (this.current?.isDirty) this.waiting.push(this.current);
+    if (this.waiting.length > MINUTES_WAITING_MAX) this.options.onDropped?.(this.waiting.shift()?.counts.total ?? 0);
+    // A field is never used twice: a store clock that steps back over a minute's end must not make a node overwrite itself.
+    const field = `${this.node}.${++this.lives}`;
+    this.current = { field, counts: new OffenderMinute(minute, this.options.counters ?? 500), isDirty: false };
+    return this.current;
+  }
+
+  private unwritten(): Life[] {
+    return [...this.waiting, ...(this.current ? [this.current] : [])].filter(({ isDirty }) => isDirty);
   }
 
   private async write(): Promise<void> {
-    if (this.counts.size === 0) return;
-    const taken = this.counts;
-    this.counts = new Map();
-    const nowMs = Math.floor(this.options.storeNow());
-    const key = redisKeys.offenders(minuteOf(nowMs));
-    const commands = this.options.redis.pipeline();
-    for (const [member, count] of taken) commands.zincrby(key, count, member).zadd(redisKeys.offendersSeen, 'GT', nowMs, member);
-    commands.pexpire(key, MINUTE_STATS_TTL_MS).zremrangebyscore(redisKeys.offendersSeen, '-inf', nowMs - MINUTE_STATS_TTL_MS);
-    commands.pexpire(redisKeys.offendersSeen, MINUTE_STATS_TTL_MS);
-    await execOrDrop(commands, taken, this.options);
+    for (const life of this.unwritten()) {
+      // Marked before the write: what is counted while it is under way has to be written again.
+      life.isDirty = false;
+      try {
+        await this.put(life);
+      } catch (error) {
+        life.isDirty = true;
+        throw error;
+      }
+      const index = this.waiting.indexOf(life);
+      if (index >= 0) this.waiting.splice(index, 1);
+    }
   }
-}
 
-/** Runs a flush; one that fails has dropped what it carried, and says so. */
-export const execOrDrop = async (commands: ChainableCommander, taken: ReadonlyMap<string, number>, { onDropped }: MinuteLogOptions): Promise<void> => {
-  try {
-    const replies = await commands.exec();
+  private async put({ field, counts }: Life): Promise<void> {
+    const key = redisKeys.offenders(counts.minute);
+    const replies = await this.options.redis.multi().hset(key, field, JSON.stringify(counts.document())).pexpire(key, MINUTE_STATS_TTL_MS).exec();
     const failed = replies?.find(([error]) => error)?.[0];
-    if (failed) throw failed;
-  } catch (error) {
-    onDropped?.([...taken.values()].reduce((sum, count) => sum + count, 0));
-    throw error;
+    if (!replies || failed) throw failed ?? new Error('the offender flush was discarded');
   }
-};
-
-export interface OffenderRow {
-  readonly tenant: string;
-  readonly scope: Scope;
-  readonly subject: string;
-  readonly denials: number;
-  readonly limits: readonly { readonly name: string; readonly denials: number }[];
-  /** Store time in ms of the last denial. */
-  readonly lastSeenMs: number;
 }
-
-/** What a sorted set answers with its scores: member, score, member, score. */
-const pairsOf = (flat: readonly string[]): Map<string, number> =>
-  new Map(flat.flatMap((member, index) => (index % 2 === 0 ? [[member, Number(flat[index + 1])] as const] : [])));
-
-const parseJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // Not written by a guard of ours: it must not hide the others.
-    return null;
-  }
-};
-
-const parseMember = (member: string): Denial | null => {
-  const parts = parseJson(member);
-  if (!Array.isArray(parts) || parts.length !== 5 || parts.some((part) => typeof part !== 'string')) return null;
-  const [tenant, scope, subject, limit, className] = parts as [string, Scope, string, string, string];
-  return { tenant, scope, subject, limit, class: className };
-};
-
-/**
- * Subjects denied in the last `minutes`, most denials first (ties by tenant, scope, subject), and the denials of all. Counts are by whole minutes, so
- * they reach back up to one minute more: a subject denied a second ago must not vanish when the minute turns.
- */
-export const readOffenders = async (
-  redis: Redis,
-  { minutes, nowMs, limit }: { readonly minutes: number; readonly nowMs: number; readonly limit: number },
-): Promise<{ readonly rows: OffenderRow[]; readonly totalDenials: number }> => {
-  const keys = Array.from({ length: minutes + 1 }, (_, index) => redisKeys.offenders(minuteOf(nowMs) - index));
-  const flat = await redis.zunion(keys.length, ...keys, 'WITHSCORES');
-  const seenMs = pairsOf(await redis.zrange(redisKeys.offendersSeen, nowMs - minutes * 60_000, '+inf', 'BYSCORE', 'WITHSCORES'));
-  const rows = new Map<string, { denial: Denial; denials: number; limits: Map<string, number>; lastSeenMs: number }>();
-  let totalDenials = 0;
-  for (const [member, denials] of pairsOf(flat)) {
-    const denial = parseMember(member);
-    const lastSeenMs = seenMs.get(member);
-    if (!denial || lastSeenMs === undefined) continue;
-    totalDenials += denials;
-    const id = JSON.stringify([denial.tenant, denial.scope, denial.subject]);
-    const row = rows.get(id) ?? { denial, denials: 0, limits: new Map<string, number>(), lastSeenMs: 0 };
-    row.denials += denials;
-    row.limits.set(denial.limit, (row.limits.get(denial.limit) ?? 0) + denials);
-    row.lastSeenMs = Math.max(row.lastSeenMs, lastSeenMs);
-    rows.set(id, row);
-  }
-  const top = [...rows.entries()].sort(([idA, a], [idB, b]) => b.denials - a.denials || (idA < idB ? -1 : 1)).slice(0, limit);
-  return {
-    totalDenials,
-    rows: top.map(([, { denial, denials, limits, lastSeenMs }]) => ({
-      tenant: denial.tenant,
-      scope: denial.scope,
-      subject: denial.subject,
-      denials,
-      limits: [...limits].map(([name, count]) => ({ name, denials: count })).sort((a, b) => b.denials - a.denials || (a.name < b.name ? -1 : 1)),
-      lastSeenMs,
-    })),
-  };
-};

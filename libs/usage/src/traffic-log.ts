@@ -1,7 +1,12 @@
 import { MAX_EXACT, MINUTE_STATS_TTL_MS, redisKeys } from '@quotaplane/contracts';
-import type { Redis } from 'ioredis';
 import { FlushLoop } from './flush-loop';
-import { execOrDrop, minuteOf, type MinuteLogOptions } from './offender-log';
+import { minuteOf, type MinuteLogOptions } from './minute-log';
+import type { UsageRedis } from './usage-redis';
+
+export interface TrafficLogOptions extends MinuteLogOptions {
+  /** Most distinct counts kept between two flushes; more are dropped. Default 20,000. */
+  readonly maxEntries?: number;
+}
 
 /** One tenant's minute over all nodes. Statistics for charts, never a bill. */
 export interface TrafficMinute {
@@ -17,7 +22,7 @@ export class TrafficLog {
   private counts = new Map<string, number>();
   private readonly loop: FlushLoop;
 
-  constructor(private readonly options: MinuteLogOptions) {
+  constructor(private readonly options: TrafficLogOptions) {
     this.loop = new FlushLoop(() => this.write(), options);
   }
 
@@ -57,12 +62,20 @@ export class TrafficLog {
     const commands = this.options.redis.pipeline();
     for (const [field, count] of taken) commands.hincrby(key, field, count);
     commands.pexpire(key, MINUTE_STATS_TTL_MS);
-    await execOrDrop(commands, taken, this.options);
+    try {
+      const replies = await commands.exec();
+      const failed = replies?.find(([error]) => error)?.[0];
+      if (failed) throw failed;
+    } catch (error) {
+      // Repeating it could count it twice; what it carried is told instead.
+      this.options.onDropped?.([...taken.values()].reduce((sum, count) => sum + count, 0));
+      throw error;
+    }
   }
 }
 
 /** What all nodes counted in one minute, by tenant. */
-export const readTrafficMinute = async (redis: Redis, minuteEpoch: number): Promise<TrafficMinute[]> => {
+export const readTrafficMinute = async (redis: UsageRedis, minuteEpoch: number): Promise<TrafficMinute[]> => {
   const byTenant = new Map<string, { tenant: string; allowed: number; units: number; denied: number; deniedByLimit: Record<string, number> }>();
   for (const [field, text] of Object.entries(await redis.hgetall(redisKeys.traffic(minuteEpoch)))) {
     const [tenant = '', kind, limit] = field.split('|');

@@ -7,7 +7,7 @@ import { REDIS } from '../database/redis';
 import type { Caller } from '../http/caller';
 import { tiersOf, WITH_ASSIGNMENTS } from '../tenants/tenants.mapping';
 
-/** Past this many subjects a bound token may miss some of its own; the log itself is bounded far below. */
+/** Past this many subjects a bound token may miss some of its own: as many as 200 nodes count apart in one minute. */
 const BOUND_READ_LIMIT = 100_000;
 
 @Injectable()
@@ -25,6 +25,8 @@ export class OffendersService {
       tier: tiers.get(row.tenant) ?? null,
       subject: { scope: row.scope, id: row.subject },
       denials: row.denials,
+      error: row.error,
+      honoursRetryAfter: row.honoursRetryAfter,
       limits: [...row.limits],
       share: total === 0 ? 0 : row.denials / total,
       lastSeen: new Date(row.lastSeenMs).toISOString(),

@@ -4,13 +4,19 @@ import { decimalString, exactInteger, instant, slug } from '../numbers';
 import { pageOf, pageQuery } from './page';
 
 export const offenderQuery = z.strictObject({ minutes: z.coerce.number().int().min(1).max(60).default(15), limit: z.coerce.number().int().min(1).max(200).default(50) });
-/** One subject that was denied. `share` = its denials over all denials in the window, 0 to 1. */
+/**
+ * One subject that was denied. `share` = its denials over all denials in the window, 0 to 1. Each node counts 500 subjects a minute apart, so that
+ * the figure may be off by `error` at most, which is at most all denials / 500 and 0 with fewer subjects. `honoursRetryAfter`: whether most
+ * of its retries waited as told; null when none was seen.
+ */
 export const offender = z.strictObject({
   tenant: slug,
   tier: slug.nullable(),
   subject: z.strictObject({ scope, id: z.string() }),
   denials: exactInteger,
+  error: exactInteger,
   limits: z.array(z.strictObject({ name: z.string(), denials: exactInteger })),
+  honoursRetryAfter: z.boolean().nullable(),
   share: z.number().min(0).max(1),
   lastSeen: instant,
 });

@@ -78,7 +78,16 @@ export const offenderColumns = [
     id: 'denials',
     header: 'Denials',
     meta: { isNumeric: true },
-    cell: ({ row: { original: offender } }) => <strong className={classes.denials}>{formatCount(offender.denials)}</strong>,
+    cell: ({
+      row: {
+        original: { denials, error },
+      },
+    }) => (
+      <span className={classes.figure}>
+        <strong className={classes.denials}>{formatCount(denials)}</strong>
+        {error === 0 ? null : <span className={classes.more}>± {formatCount(error)} at most</span>}
+      </span>
+    ),
   }),
   column.display({
     id: 'share',
@@ -102,6 +111,24 @@ export const offenderColumns = [
         <span>{formatPercent(Math.round(share * 1000) / 10, share > 0)}</span>
       </span>
     ),
+  }),
+  column.display({
+    id: 'honours',
+    header: 'Waits as told',
+    cell: ({
+      row: {
+        original: { honoursRetryAfter },
+      },
+    }) =>
+      honoursRetryAfter === null ? (
+        <span className={classes.more} title="No retry was seen">
+          –
+        </span>
+      ) : honoursRetryAfter ? (
+        <Badge tone="good">yes</Badge>
+      ) : (
+        <Badge tone="bad">no, retries early</Badge>
+      ),
   }),
   column.display({ id: 'seen', header: 'Last denied', cell: ({ row: { original: offender } }) => <Time at={offender.lastSeen} as="relative" /> }),
   column.display({
