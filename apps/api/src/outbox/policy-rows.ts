@@ -1,6 +1,6 @@
 import { overrideSet, type OverrideMode, type OverrideSet, type TenantStatus, type TierContent } from '@quotaplane/contracts';
 import type { PrismaService, Tx } from '../database/prisma.service';
-import type { PolicyRows, TierRow } from './policy-source';
+import type { OverrideRow, PolicyRows, TierRow } from './policy-source';
 
 /** A tenant with all that its policy is made of. */
 export interface TenantPolicyRows extends PolicyRows {
@@ -32,7 +32,7 @@ const tierRowOf = (tier: StoredTier): TierRow => ({
 const WITH_TIERS = { assignments: { include: { tier: { include: { versions: true } } } } } as const;
 
 /**
- * Reads what the policies of some tenants are made of, in a handful of queries however many tenants there are.
+ * Reads what the policies of some tenants are made of, without the overrides of single subjects, in a handful of queries however many tenants there are.
  * Call it under the tenants' row locks to publish (each statement sees what was committed before it), without to show.
  * @param overrides `pending` leaves out reverted and ended ones, `all` keeps them with their end, for looking back
  * @returns sorted by slug; unknown slugs are left out
@@ -45,7 +45,7 @@ export async function readPolicyRows(
   const pending = { revertedAt: null, OR: [{ until: null }, { until: { gt: now } }] };
   const tenants = await db.tenant.findMany({
     where: { slug: { in: [...slugs] } },
-    include: { ...WITH_TIERS, overrides: overrides === 'all' ? true : { where: pending } },
+    include: { ...WITH_TIERS, overrides: { where: { subjectField: '', ...(overrides === 'all' ? {} : pending) } } },
     orderBy: { slug: 'asc' },
   });
   return tenants.map((row) => ({
@@ -71,4 +71,25 @@ export async function readPolicyRows(
 export async function readTierRow(db: PrismaService | Tx, slug: string): Promise<TierRow | undefined> {
   const tier = await db.tier.findUnique({ where: { slug }, include: { versions: true } });
   return tier && tier.versions.length > 0 ? tierRowOf(tier) : undefined;
+}
+
+/**
+ * Overrides of single keys, users and addresses that count or will, of some tenants: by tenant id, then by field of `qp:{tenant}:subjects`.
+ * A tenant may have 100,000 of them; one query reads only what the compiler takes.
+ */
+export async function readSubjectOverrides(
+  db: PrismaService | Tx,
+  tenantIds: readonly string[],
+  now: Date,
+): Promise<ReadonlyMap<string, ReadonlyMap<string, readonly OverrideRow[]>>> {
+  const rows = await db.override.findMany({
+    where: { tenantId: { in: [...tenantIds] }, subjectField: { not: '' }, revertedAt: null, OR: [{ until: null }, { until: { gt: now } }] },
+    select: { id: true, tenantId: true, subjectField: true, mode: true, set: true, from: true, until: true, createdAt: true, updatedAt: true },
+  });
+  const byTenant = new Map<string, Map<string, OverrideRow[]>>();
+  for (const { tenantId, subjectField: field, ...row } of rows) {
+    const subjects = byTenant.get(tenantId) ?? new Map<string, OverrideRow[]>();
+    byTenant.set(tenantId, subjects.set(field, [...(subjects.get(field) ?? []), { ...row, mode: row.mode as OverrideMode, set: storedOverrideSet(row.set) }]));
+  }
+  return byTenant;
 }

@@ -8,6 +8,8 @@ export interface PolicyRows {
   readonly revision: number;
   readonly assignments: readonly AssignmentRow[];
   readonly overrides: readonly OverrideRow[];
+  /** Of single subjects, by field of the tenant's hash; left out where nobody publishes them. */
+  readonly subjects?: ReadonlyMap<string, readonly OverrideRow[]>;
 }
 
 export interface VersionRow {
@@ -78,6 +80,7 @@ export const policySourceOf = (rows: PolicyRows, periods: readonly CompiledPerio
   tiers: inForceAndLater(rows.assignments.map((row) => ({ ...row, at: row.effectiveAt, writtenAt: row.createdAt })))
     .map(({ tier, startMs }): TierSpan => ({ fromMs: startMs, slug: tier.slug, weight: tier.weight, versions: versionsOf(tier) })),
   overrides: rows.overrides.map(overrideOf),
+  ...(rows.subjects && rows.subjects.size > 0 ? { subjects: new Map([...rows.subjects].map(([field, overrides]) => [field, overrides.map(overrideOf)])) } : {}),
   periods,
 });
 

@@ -7,7 +7,7 @@ import { PrismaService, type Tx } from '../database/prisma.service';
 import { REDIS } from '../database/redis';
 import { lockTenants, raiseTenants, type LockedTenant } from './outbox-sql';
 import { OutboxMetrics } from './outbox-metrics';
-import { readPolicyRows, type TenantPolicyRows } from './policy-rows';
+import { readPolicyRows, readSubjectOverrides, type TenantPolicyRows } from './policy-rows';
 import { policySourceOf } from './policy-source';
 
 /** What a publish did for one tenant; `error` where its policy could not be made, while the others of the page went through. */
@@ -64,7 +64,11 @@ export class TenantPublisher {
     const current = locked.filter((row) => !due.some((next) => next.row === row))
       .map(({ slug, revision, generation }): TenantOutcome => ({ tenant: slug, revision, generation, position: null }));
     const rows = await readPolicyRows(tx, due.map(({ row }) => row.slug), { overrides: 'pending', now: new Date(nowMs) });
-    const bySlug = new Map(rows.map((row) => [row.tenant, row]));
+    const subjects = await readSubjectOverrides(tx, rows.map(({ id }) => id), new Date(nowMs));
+    const bySlug = new Map(rows.map((row): [string, TenantPolicyRows] => {
+      const own = subjects.get(row.id);
+      return [row.tenant, own ? { ...row, subjects: own } : row];
+    }));
     const written = await Promise.all(due.map((next) => this.write(next, bySlug.get(next.row.slug), nowMs, changeId)));
     await raiseTenants(tx, written.flatMap(({ raised }) => (raised ? [raised] : [])));
     return [...current, ...written.map(({ outcome }) => outcome)];

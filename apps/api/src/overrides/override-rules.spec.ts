@@ -22,12 +22,22 @@ it('tells the state from the clock alone', () => {
 
 it('points at each name the tier lacks and at a burst on a window', () => {
   const set = { limits: { 'per-day': { limit: 1 }, 'per-hour': { burst: 5 }, 'per-minute': { burst: 60 } }, quotas: { exports: { allowance: 1 } } };
-  expect(overrideSetErrors(set, content).map(({ pointer }) => pointer)).toEqual(['/set/limits/per-day', '/set/limits/per-hour/burst', '/set/quotas/exports']);
-  expect(danglingNames(set, content)).toEqual(['per-day', 'quotas/exports']);
+  expect(overrideSetErrors(set, content, 'tenant').map(({ pointer }) => pointer)).toEqual(['/set/limits/per-day', '/set/limits/per-hour/burst', '/set/quotas/exports']);
+  expect(danglingNames(set, content, 'tenant')).toEqual(['per-day', 'quotas/exports']);
+});
+
+// Mutation: skip the scope, and a single key could lift the whole tenant's limit.
+it('lets a single subject change limits of its own scope and nothing that the tenant shares', () => {
+  const withKeys = tierContentSchema.parse({ ...content, limits: [...content.limits, { name: 'per-key', algorithm: 'gcra', scope: 'key', limit: 10, windowMs: 1000 }] });
+  expect(overrideSetErrors({ limits: { 'per-key': { limit: 20 } } }, withKeys, 'key')).toEqual([]);
+  const set = { limits: { 'per-key': { limit: 1 }, 'per-minute': { limit: 1 } }, concurrency: 1, quotas: { requests: { allowance: 1 } } };
+  expect(overrideSetErrors(set, withKeys, 'user').map(({ pointer }) => pointer))
+    .toEqual(['/set/limits/per-minute', '/set/limits/per-key', '/set/concurrency', '/set/quotas']);
+  expect(danglingNames({ limits: { 'per-minute': { limit: 1 } } }, withKeys, 'key')).toEqual(['per-minute']);
 });
 
 it('refuses what the compiler could not keep exact', () => {
-  expect(overrideSetErrors({ limits: { 'per-minute': { burst: Number.MAX_SAFE_INTEGER } } }, content).length).toBe(1);
+  expect(overrideSetErrors({ limits: { 'per-minute': { burst: Number.MAX_SAFE_INTEGER } } }, content, 'tenant').length).toBe(1);
 });
 
 it('wants an end after the start and in the future', () => {

@@ -10,6 +10,7 @@ import { versionConflict } from '../http/version-conflict';
 import { invalidFields } from '../tenants/tenant-rules';
 import { requireTenant, requireTenantFilter } from '../tenants/tenants.service';
 import { overrideSetErrors, overrideStateAt, spanErrors } from './override-rules';
+import { countedSubject, fieldOfFilter, fieldOfSubject, requireOwnKey } from './override-subject';
 import { overrideFromRow } from './overrides.mapping';
 import { currentContents } from './tier-content';
 
@@ -31,6 +32,7 @@ export class OverridesService {
       where: {
         AND: [
           tenant === undefined ? {} : { tenant: { slug: tenant } },
+          query.subject === undefined ? {} : { subjectField: fieldOfFilter(query.subject) },
           query.state === undefined ? {} : whereState(query.state, now),
           after ? { OR: [{ createdAt: { lt: after[0] } }, { createdAt: after[0], id: { lt: after[1] } }] } : {},
         ],
@@ -50,15 +52,17 @@ export class OverridesService {
 
   async create(caller: Caller, { body }: RouteInput<typeof routes.overridesCreate>): Promise<RouteOutput<typeof routes.overridesCreate>> {
     const slug = body.tenant;
+    const subject = countedSubject(body.subject);
     if (!(await this.prisma.tenant.findFirst({ where: { slug, deletedAt: null }, select: { id: true } }))) throw unknownTenant('/tenant');
     return this.changes.commit(caller, [slug], async (tx, { at }) => {
       const tenant = await requireTenant(tx, slug);
       const from = body.from === undefined ? at : new Date(body.from);
       const until = body.until === undefined ? null : new Date(body.until);
-      await this.refuseMisfits(tx, tenant.id, { set: body.set, from, until }, at);
+      await requireOwnKey(tx, tenant.id, subject);
+      await this.refuseMisfits(tx, tenant.id, { subject, set: body.set, from, until }, at);
       const { id } = await tx.override.create({
         data: {
-          tenantId: tenant.id, subject: body.subject, mode: body.mode, set: body.set, reason: body.reason, ticket: body.ticket ?? null,
+          tenantId: tenant.id, subject, subjectField: fieldOfSubject(subject), mode: body.mode, set: body.set, reason: body.reason, ticket: body.ticket ?? null,
           from, until, createdAt: at, createdBy: caller.name,
         },
       });
@@ -77,7 +81,7 @@ export class OverridesService {
       refuseOver(row, at);
       const from = body.from === undefined ? row.from : new Date(body.from);
       const until = body.until === undefined ? row.until : body.until === null ? null : new Date(body.until);
-      await this.refuseMisfits(tx, row.tenantId, { set: body.set ?? before.set, from, until }, at);
+      await this.refuseMisfits(tx, row.tenantId, { subject: before.subject, set: body.set ?? before.set, from, until }, at);
       await save(tx, row, {
         from, until, reason: body.reason,
         ...(body.mode === undefined ? {} : { mode: body.mode }),
@@ -118,9 +122,14 @@ export class OverridesService {
     return row.tenant.slug;
   }
 
-  private async refuseMisfits(tx: Tx, tenantId: string, { set, from, until }: Pick<Override, 'set'> & { from: Date; until: Date | null }, at: Date): Promise<void> {
+  private async refuseMisfits(
+    tx: Tx,
+    tenantId: string,
+    { subject, set, from, until }: Pick<Override, 'subject' | 'set'> & { readonly from: Date; readonly until: Date | null },
+    at: Date,
+  ): Promise<void> {
     const content = (await currentContents(tx, [tenantId], at)).get(tenantId);
-    const errors = [...spanErrors({ from, until }, at), ...(content ? overrideSetErrors(set, content) : [{ pointer: '/tenant', detail: 'has no published tier' }])];
+    const errors = [...spanErrors({ from, until }, at), ...(content ? overrideSetErrors(set, content, subject.scope) : [{ pointer: '/tenant', detail: 'has no published tier' }])];
     if (errors.length > 0) throw invalidFields(errors);
   }
 

@@ -4,6 +4,7 @@ import { compile, danglingLimits, segmentAt } from '@quotaplane/policy';
 import { periodsAround } from '@quotaplane/usage';
 import { Clock } from '../config/clock';
 import { PrismaService } from '../database/prisma.service';
+import { countSubjects } from '../database/override-sql';
 import { notFound } from '../http/caller';
 import { readPolicyRows } from '../outbox/policy-rows';
 import { policySourceOf } from '../outbox/policy-source';
@@ -28,6 +29,7 @@ export class TenantPolicyService {
     const upcoming = policy.segments
       .filter((later, index) => later.fromMs > nowMs && JSON.stringify(later.limits) !== JSON.stringify(policy.segments[index - 1]?.limits))
       .slice(0, UPCOMING_MAX).map(({ fromMs, limits }) => ({ fromMs, limits }));
+    const subjects = await countSubjects(this.prisma, rows.id, new Date(nowMs));
     return {
       tenant: slug,
       revision: rows.revision,
@@ -42,6 +44,7 @@ export class TenantPolicyService {
       quotas: segment.quotas,
       upcoming,
       dangling: danglingLimits(source, nowMs).flatMap(({ overrideId, limits }) => limits.map((limit) => ({ overrideId, limit }))),
+      subjects,
     };
   }
 }

@@ -1,11 +1,11 @@
-import type { FieldChange, TierContent } from '@quotaplane/contracts';
+import { COUNTER_FIELDS, type FieldChange, type TierContent } from '@quotaplane/contracts';
 import { canonicalJson } from '../http/canonical-json';
 
 type Json = NonNullable<FieldChange['before']>;
 
 /**
  * What changed between two versions, field by field. Limits and quotas are told by name and meter and not by place, so that moving one
- * is no change: `/limits/per-minute/burst`.
+ * is no change: `/limits/per-minute/burst`. A change of what a counter's key is made of says that everyone's count begins anew.
  */
 export function diffContent(before: TierContent | null, after: TierContent): FieldChange[] {
   const changes: FieldChange[] = [];
@@ -34,7 +34,12 @@ function compare(path: string, before: Json | undefined, after: Json | undefined
     return;
   }
   if (canonicalJson(before) === canonicalJson(after)) return;
-  changes.push({ path, ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }) });
+  changes.push({ path, ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }), ...(isOfCounterKey(path) ? { newCounter: true } : {}) });
+}
+
+function isOfCounterKey(path: string): boolean {
+  const [, list, , field, ...rest] = path.split('/');
+  return list === 'limits' && field !== undefined && rest.length === 0 && COUNTER_FIELDS.includes(field);
 }
 
 function isObject(value: Json | undefined): value is { [name: string]: Json } {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { startPostgres, startRedis, type TestPostgres, type TestRedis } from '@quotaplane/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PrismaService } from '../database/prisma.service';
@@ -54,6 +55,41 @@ describe('a draft', () => {
     ]));
   });
 
+  it('takes every algorithm with its own fields, shadows and penalties, and gives them back as they were put', async () => {
+    const penalty = { strikes: 10, withinMs: 60_000, banMs: 60_000, factor: 3, maxBanMs: 600_000, forgiveAfterMs: 3_600_000 };
+    const limits = [
+      perMinute({ name: 'bucket', penalty }),
+      perMinute({ name: 'cells', algorithm: 'gcra', mode: 'shadow' }),
+      perMinute({ name: 'queue', algorithm: 'leaky-bucket', burst: undefined, maxQueue: 50, maxWaitMs: 5_000, methods: ['POST', 'PUT'], perRoute: true }),
+      perMinute({ name: 'window', algorithm: 'fixed-window', burst: undefined, alignment: 'first-hit' }),
+      perMinute({ name: 'log', algorithm: 'sliding-log', burst: undefined, limit: 10_000 }),
+      perMinute({ name: 'counter', algorithm: 'sliding-counter', burst: undefined, scope: 'subject:account' }),
+    ];
+    const path = await create('everything');
+    const kept = limits.map((limit) => ({ mode: 'enforce', ...(JSON.parse(JSON.stringify(limit)) as object) }));
+    expect(await putDraft(path, content(limits))).toMatchObject({ status: 200, body: { content: { limits: kept } } });
+    expect((await api.call('POST', `${path}/publish`, { body: {} })).body).toMatchObject({ content: { limits: kept } });
+  });
+
+  // Mutation: let the schema's checks of one algorithm out, or lose the index, and its row here is accepted or points elsewhere.
+  it.each([
+    [{ algorithm: 'sliding-log', burst: undefined, limit: 10_001 }, 'limit'],
+    [{ algorithm: 'sliding-counter', burst: undefined, limit: Math.floor(Number.MAX_SAFE_INTEGER / 60_000) + 1 }, 'limit'],
+    [{ algorithm: 'leaky-bucket', burst: undefined, maxQueue: Math.floor(Number.MAX_SAFE_INTEGER / 60_000) }, 'maxQueue'],
+    [{ algorithm: 'leaky-bucket', burst: undefined, maxWaitMs: 60_001 }, 'maxWaitMs'],
+    [{ algorithm: 'leaky-bucket' }, 'burst'],
+    [{ maxQueue: 1 }, 'maxQueue'],
+    [{ alignment: 'epoch' }, 'alignment'],
+    [{ methods: [] }, 'methods'],
+    [{ mode: 'shadow', penalty: { strikes: 1, withinMs: 1, banMs: 1000 } }, 'penalty'],
+    [{ penalty: { strikes: 0, withinMs: 1, banMs: 1000 } }, 'penalty/strikes'],
+    [{ penalty: { strikes: 1, withinMs: 1, banMs: 2000, maxBanMs: 1000 } }, 'penalty/maxBanMs'],
+  ])('refuses %j at its field', async (more, field) => {
+    const path = await create(`wrong-${createHash('md5').update(JSON.stringify(more)).digest('hex').slice(0, 12)}`);
+    const refused = await putDraft(path, content([perMinute(), perMinute({ name: 'second', ...more })]));
+    expect([refused.status, refused.body.errors?.map(({ pointer }) => pointer)]).toEqual([422, [`/limits/1/${field}`]]);
+  });
+
   it('refuses a class that is not there, and an anonymous tier without a global limit', async () => {
     expect((await putDraft(await create('classy'), content([perMinute({ endpointClass: 'nowhere' })]))).body.errors).toEqual([
       { pointer: '/limits/0/endpointClass', detail: 'nowhere is not an endpoint class' },
@@ -91,6 +127,21 @@ describe('publishing', () => {
     ]);
     expect((await api.call('GET', `${path}/versions`)).body.items?.map(({ number }) => number)).toEqual([2, 1]);
     expect((await api.call('GET', path)).body).toMatchObject({ currentVersion: 2, hasDraft: false });
+  });
+
+  // Mutation: leave windowMs out of COUNTER_FIELDS, and a change that hands out a fresh window reads like any other.
+  it('says where a change begins a new counter', async () => {
+    const path = await create('recounted');
+    await putDraft(path, content([perMinute(), perMinute({ name: 'moved' })]));
+    await api.call('POST', `${path}/publish`, { body: {} });
+    await putDraft(path, content([perMinute({ algorithm: 'gcra', burst: 30 }), perMinute({ name: 'moved', windowMs: 1_000, limit: 5 })]), 2);
+    const { diff } = (await api.call('POST', `${path}/publish`, { body: {} })).body;
+    expect(diff).toEqual([
+      { path: '/limits/moved/limit', before: 100, after: 5 },
+      { path: '/limits/moved/windowMs', before: 60_000, after: 1_000, newCounter: true },
+      { path: '/limits/per-minute/algorithm', before: 'token-bucket', after: 'gcra', newCounter: true },
+      { path: '/limits/per-minute/burst', before: 20, after: 30 },
+    ]);
   });
 
   it('keeps a version for later out of force until then, and never begins one in the past', async () => {
