@@ -27,6 +27,8 @@ const BREAKER = { failureThreshold: 4, spacingMs: 20, openMs: 100, now: () => pe
 type LimitRedis = ReturnType<typeof connectLimitRedis>;
 
 const LOCAL_COUNTERS_MAX = 100_000;
+/** Silence of the platform's connection, with a command under way, after which it is made anew, in ms. */
+const PLATFORM_SILENCE_MS = 2000;
 /** Longest wait for each part at start and at the end: a store that is away must hold up neither. */
 const START_WAIT_MS = 1000;
 const STOP_WAIT_MS = 2000;
@@ -90,7 +92,8 @@ export class LimiterNode implements DecisionLoop {
     this.limitRedis = connectLimitRedis(redisUrl);
     // All connections go to one address: this one speaks for them.
     this.connectionLog = new ConnectionLog(this.limitRedis, { write: (line) => logger.warn(line) });
-    this.platformRedis = connectLimitRedis(redisUrl);
+    // A peer that fell silent without a word sends nothing that would end the connection; replies of a link that lost bytes would answer the wrong command.
+    this.platformRedis = connectLimitRedis(redisUrl, { socketTimeout: PLATFORM_SILENCE_MS });
     const redis = this.platformRedis;
     this.wanted = new Wanted({ redis, onError });
     this.policies = new PolicyCache({ redis, onError });
