@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createHash } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -42,6 +42,15 @@ describe('renderScripts', () => {
     const { source, sha1 } = SCRIPTS['look-up'];
     expect(source).toBe('\nreturn "\\n`${a}"\n');
     expect(sha1).toBe(createHash('sha1').update(source).digest('hex'));
+  });
+
+  it('puts fragments where a script includes them, and takes none for a script', () => {
+    mkdirSync(join(folder, 'parts'));
+    writeFileSync(join(folder, 'parts', 'one.lua'), '-- a fragment\nlocal one = 1\n');
+    writeFileSync(join(folder, 'look-up.lua'), '--[[ look-up ]]\nif true then\n  --@include one.lua\nend\nreturn 1\n');
+    const rendered = renderScripts(folder);
+    expect(rendered).toContain('\nif true then\n\nlocal one = 1\nend\nreturn 1\n');
+    expect(rendered.match(/sha1/g)).toHaveLength(1);
   });
 
   it('refuses a script without a header that names it', () => {

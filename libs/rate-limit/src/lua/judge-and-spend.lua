@@ -1,7 +1,7 @@
 --[[ judge-and-spend: decide a batch of checks; each spends all of its charges or none (M1, M2, M4).
 
 KEYS, in order
-  per tenant entry   head, policy, subjects
+  per tenant entry   head, policy, subjects (none of a known head of '*')
   per charge         counter                (bucket, window)
                      counter, base          (quota)
                      counter                (lane, directly after its quota)
@@ -10,6 +10,7 @@ ARGV, in order
   [2] [3]            number of tenant entries, number of checks
   [4]                'r' when the batch holds any kind of parts/, else ''
   per tenant entry   known head, segment from_ms, segment until_ms, number of subject fields, the fields
+                     '*' as the known head: no head is read; the segment holds all the same
   per check          index of its tenant entry (1-based), number of charges (a lane counts as one)
     per charge       kind, a, b, c, cost    five arguments always
       'b' bucket     limit, window_ms, capacity                       (token bucket and GCRA)
@@ -29,7 +30,8 @@ Reply  { now_ms, answer of check 1, answer of check 2, ... }, integers except wh
 
 Rich    a kind of parts/ is a table of verbs, rich[letter]. They know now, the columns below and what is above the include; a state is theirs alone.
           load(key, a, b, c) -> state or nil         reads and settles the type; what is malformed counts as untouched (nil)
-          judge(state, a, b, c, cost, claimed, closed_ms, i) -> retry_ms, next      next: the state with claimed + cost on it, where it passes
+          judge(state, a, b, c, cost, claimed, closed_ms, i) -> retry_ms, next, cap      next: the state with claimed + cost on it, where it passes;
+                                                     cap or nil: what every later charge of the check but a slot costs at most
           deny(state, a, b, c, i) -> state or nil    what a denied check of cost > 0 leaves behind, where that differs: a time re-based after a step back
                                                      of the clock, a strike. Also for a state of nil. Called once the whole check is judged, before report
           report(state, a, b, c, closed_ms, i, passes, cost) -> remaining, reset, more, ttl, extra or nil      state as it is now; ttl 0 when untouched
@@ -74,11 +76,12 @@ local key_at, arg_at = 1, 5
 -- Tenant entries: status 1 current, else the status that answers every check of the entry.
 local entry_status, entry_closed_ms, entry_stale = { false }, { false }, { false }
 for e = 1, tonumber(ARGV[2]) do
-  local fields, head = tonumber(ARGV[arg_at + 3]), try('GET', KEYS[key_at])
+  local known, fields, head = ARGV[arg_at], tonumber(ARGV[arg_at + 3]), '*'
+  if known ~= '*' then head = try('GET', KEYS[key_at]) end
   local until_ms = tonumber(ARGV[arg_at + 2])
   if type(head) ~= 'string' then
     entry_status[e] = 4
-  elseif head ~= ARGV[arg_at] then
+  elseif head ~= known then
     entry_status[e] = 2
     local policy, subjects = try('GET', KEYS[key_at + 1]), {}
     if fields > 0 then subjects = try('HMGET', KEYS[key_at + 2], unpack(ARGV, arg_at + 4, arg_at + 3 + fields)) end
@@ -91,7 +94,7 @@ for e = 1, tonumber(ARGV[2]) do
     entry_status[e] = 1
     entry_closed_ms[e] = until_ms - now < 86400000 and until_ms - now or 86400000
   end
-  key_at, arg_at = key_at + 3, arg_at + 4 + fields
+  key_at, arg_at = known == '*' and key_at or key_at + 3, arg_at + 4 + fields
 end
 
 -- Counters of this batch: checks on the same key see each other's spending, and each key is written once, at the end.
@@ -130,7 +133,7 @@ for check = 1, tonumber(ARGV[3]) do
       arg_at = arg_at + 5
     end
   else
-    local closed_ms, passes, is_past = entry_closed_ms[entry], true, false
+    local closed_ms, passes, is_past, cap = entry_closed_ms[entry], true, false, nil
 
     -- Judge: read every counter and settle who passes.
     for i = 1, charges do
@@ -138,8 +141,9 @@ for check = 1, tonumber(ARGV[3]) do
       local key, slot, retry = KEYS[key_at], nil, 0
       arg_at, key_at = arg_at + 5, key_at + 1
       if kind == 'l' and is_past then kind = 'b' end
+      if cap and cost > cap and kind ~= 'c' then cost = cap end
       if rich and rich[kind] then
-        slot, retry = judge_rich(check, i, kind, key, a, b, c, cost, closed_ms)
+        slot, retry, cap = judge_rich(check, i, kind, key, a, b, c, cost, closed_ms, cap)
       elseif kind ~= 'l' then
         slot = slots[key]
         if not slot then

@@ -34,11 +34,12 @@ interface Draft {
 /** One charge, or the lane of one, with what its judgement gave. */
 interface Line {
   readonly charge: Charge;
-  /** What it claims: its cost. */
+  /** What it claims: its cost, or what a repeat costs. */
   readonly units: number;
   readonly draft: Draft;
   readonly retryAfterMs: number;
   readonly lane?: Line;
+  readonly costCap: number | undefined;
 }
 
 /**
@@ -48,7 +49,8 @@ interface Line {
 export const judgeCheck = (book: CounterBook, check: Check, nowMs: number): CheckJudgement => {
   const drafts = new Map<string, Draft>();
   const around = { nowMs, segmentLeftMs: check.untilMs - nowMs, baseOf: (base: string) => book.base(base) };
-  const lines = check.charges.map((charge) => judgeLine(book, drafts, charge, around));
+  const lines: Line[] = [];
+  for (const charge of check.charges) lines.push(judgeLine(book, drafts, charge, around, lines[0]?.costCap));
   const isAllowed = lines.every(passes);
   if (!isAllowed) for (const draft of drafts.values()) draft.state = draft.found;
   const states = lines.map((line) => stateOf(line, around, isAllowed));
@@ -68,15 +70,15 @@ const draftOf = (book: CounterBook, drafts: Map<string, Draft>, { kind, counter 
   return draft;
 };
 
-const judgeLine = (book: CounterBook, drafts: Map<string, Draft>, charge: Charge, around: Around): Line => {
+const judgeLine = (book: CounterBook, drafts: Map<string, Draft>, charge: Charge, around: Around, costCap: number | undefined): Line => {
   const draft = draftOf(book, drafts, charge);
-  const units = charge.cost;
+  const units = charge.kind === 'slot' ? charge.cost : Math.min(charge.cost, costCap ?? Infinity);
   const judgement: Judgement<CounterState> = modelOf(charge.kind).judge(draft.found, charge, units, { ...around, claimed: draft.claimed });
   if (judgement.retryAfterMs === 0 && units > 0) draft.state = judgement.state;
   draft.claimed += units;
-  const line = { charge, units, draft, retryAfterMs: judgement.retryAfterMs };
+  const line = { charge, units, draft, retryAfterMs: judgement.retryAfterMs, costCap: judgement.costCap };
   const lane = charge.kind === 'quota' && judgement.lane === true ? charge.lane : undefined;
-  return lane === undefined ? line : { ...line, lane: judgeLine(book, drafts, lane, around) };
+  return lane === undefined ? line : { ...line, lane: judgeLine(book, drafts, lane, around, costCap) };
 };
 
 const figuresOf = (charge: Charge, state: CounterState | undefined, around: Around): Figures => modelOf(charge.kind).figures(state, charge, around);

@@ -24,6 +24,8 @@ export interface Judgement<State> {
   readonly state: State | undefined;
   /** Quota: past the allowance, the throttle lane decides. */
   readonly lane?: boolean;
+  /** Retry: what every later charge of the check but a slot costs at most. */
+  readonly costCap?: number;
 }
 
 /** A counter's figures, and how long it has to live. */

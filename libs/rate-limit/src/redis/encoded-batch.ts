@@ -1,5 +1,5 @@
 import { redisKeys } from '@quotaplane/contracts';
-import type { AdmittedCharge, Charge, Check } from '../store';
+import { ANY_HEAD, type AdmittedCharge, type Charge, type Check, type SlotCharge } from '../store';
 
 export type ScriptArg = string | number;
 
@@ -27,8 +27,20 @@ export interface EncodedBatch extends ScriptInput {
 const OVERAGE = { reject: 'r', throttle: 't', bill: 'b' } as const;
 const ALIGNMENT = { epoch: 'e', 'first-hit': 'f' } as const;
 
-/** KEYS and ARGV of judge-and-spend.lua. @param nowArg '' for store time */
-export const encodeBatch = (checks: readonly Check[], nowArg: ScriptArg): EncodedBatch => {
+/** What this process holds beside a batch, and how long the store shall count it: the third to fifth argument of a slot. */
+export interface SlotArgs {
+  readonly incarnation: string;
+  readonly leaseMs: number;
+  readonly graceMs: number;
+  readonly sequence: number;
+  ownOf(counter: string): number;
+}
+
+/** A holder of nothing, for calls without a keeper of slots. */
+const NO_HOLDER: SlotArgs = { incarnation: 'none', leaseMs: 1_000, graceMs: 0, sequence: 0, ownOf: () => 0 };
+
+/** KEYS and ARGV of judge-and-spend.lua. @param nowArg '' for store time @param slots needed where a check names a slot */
+export const encodeBatch = (checks: readonly Check[], nowArg: ScriptArg, slots: SlotArgs = NO_HOLDER): EncodedBatch => {
   const entries = entriesOf(checks);
   const keys: string[] = [];
   const args: ScriptArg[] = [nowArg, 0, checks.length, ''];
@@ -38,7 +50,7 @@ export const encodeBatch = (checks: readonly Check[], nowArg: ScriptArg): Encode
     if (entry.index <= count) continue;
     count = entry.index;
     const { tenant, knownHead, fromMs, untilMs } = entry.check;
-    keys.push(redisKeys.head(tenant), redisKeys.policy(tenant), redisKeys.subjects(tenant));
+    if (knownHead !== ANY_HEAD) keys.push(redisKeys.head(tenant), redisKeys.policy(tenant), redisKeys.subjects(tenant));
     args.push(knownHead, fromMs, untilMs, entry.fields.length);
     for (const field of entry.fields) args.push(field);
   }
@@ -51,7 +63,7 @@ export const encodeBatch = (checks: readonly Check[], nowArg: ScriptArg): Encode
     let charges = 0;
     for (const charge of check.charges) {
       if (isRich(charge)) args[3] = 'r';
-      charges += pushCharge(keys, args, charge);
+      charges += pushCharge(keys, args, charge, slots);
     }
     args[countAt] = charges;
   }
@@ -85,7 +97,7 @@ const withFields = (entry: TenantEntry, fields: readonly string[]): TenantEntry 
 export const isRich = ({ kind }: Charge): boolean => kind !== 'bucket' && kind !== 'window' && kind !== 'quota';
 
 /** @returns how many charges the script sees: a lane counts as one */
-const pushCharge = (keys: string[], args: ScriptArg[], charge: Charge): number => {
+const pushCharge = (keys: string[], args: ScriptArg[], charge: Charge, slots: SlotArgs): number => {
   keys.push(charge.counter);
   if (charge.kind === 'bucket') {
     args.push('b', charge.limit, charge.windowMs, charge.capacity, charge.cost);
@@ -96,7 +108,7 @@ const pushCharge = (keys: string[], args: ScriptArg[], charge: Charge): number =
     return 1;
   }
   if (charge.kind !== 'quota') {
-    args.push(...richArgs(charge));
+    args.push(...richArgs(charge, slots));
     return 1;
   }
   keys.push(charge.base);
@@ -109,10 +121,14 @@ const pushCharge = (keys: string[], args: ScriptArg[], charge: Charge): number =
 
 type RichCharge = Exclude<Charge, { kind: 'bucket' | 'window' | 'quota' }>;
 
-const richArgs = (charge: RichCharge): ScriptArg[] => {
+const richArgs = (charge: RichCharge, slots: SlotArgs): ScriptArg[] => {
   if (charge.kind === 'counter') return ['s', charge.limit, charge.windowMs, '', charge.cost];
+  if (charge.kind === 'slot') return slotArgs(charge, slots);
   throw new TypeError(`charges of kind ${charge.kind} have no script`);
 };
+
+const slotArgs = (charge: SlotCharge, { incarnation, leaseMs, graceMs, sequence, ownOf }: SlotArgs): ScriptArg[] =>
+  ['n', charge.limit, ownOf(charge.counter), `${incarnation}:${leaseMs}:${graceMs}:${sequence}:${charge.isRegenerated ? 1 : 0}`, charge.cost];
 
 /** KEYS and ARGV of refund.lua. */
 export const encodeRefund = (charges: readonly AdmittedCharge[], nowArg: ScriptArg): ScriptInput => {

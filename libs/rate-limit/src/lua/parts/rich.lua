@@ -22,7 +22,7 @@ local function ttl_of(wait_ms)
   return (wait_ms < 9007199254680991 and wait_ms or 9007199254680991) + 60000
 end
 
-function judge_rich(check, i, kind, key, a, b, c, cost, closed_ms)
+function judge_rich(check, i, kind, key, a, b, c, cost, closed_ms, cap)
   local name, verbs = kind .. key, rich[kind]
   local slot = slots[name]
   if not slot then
@@ -34,9 +34,9 @@ function judge_rich(check, i, kind, key, a, b, c, cost, closed_ms)
   end
   local claimed = slot_check[slot] == check and slot_claimed[slot] or 0
   slot_check[slot], slot_claimed[slot] = check, claimed + cost
-  local retry, next_state = verbs.judge(slot_amount[slot] or nil, a, b, c, cost, claimed, closed_ms, i)
+  local retry, next_state, lower = verbs.judge(slot_amount[slot] or nil, a, b, c, cost, claimed, closed_ms, i)
   if retry == 0 and cost > 0 then slot_next[slot], slot_next_at[slot] = next_state, false end
-  return slot, retry
+  return slot, retry, lower or cap
 end
 
 function report_rich(i, kind, slot, a, b, c, closed_ms, passes, cost)
