@@ -5,7 +5,7 @@
 export const COPYABLE_CLIENT = `// fetch that waits as told: a lone client is never denied twice for the same call.
 export async function quotaFetch(url, init = {}, { maxRetries = 3, maxWaitMs = 60_000 } = {}) {
   const method = (init.method ?? 'GET').toUpperCase();
-  // Other calls may have taken effect before the answer was lost: send them again only under a key.
+  // A 503 can come from behind the limiter, when the call has taken effect: send such calls again only under a key.
   const isRepeatable = ['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE'].includes(method)
     || new Headers(init.headers).has('Idempotency-Key');
   let leftMs = maxWaitMs;
@@ -21,7 +21,9 @@ export async function quotaFetch(url, init = {}, { maxRetries = 3, maxWaitMs = 6
     leftMs -= waitMs;
     const resumeAt = performance.now() + waitMs;
     // A timer may fire a moment early; a call sent early is denied again.
-    for (let left = waitMs; left > 0; left = resumeAt - performance.now()) await new Promise((wake) => setTimeout(wake, left));
+    for (let left = waitMs; left > 0; left = resumeAt - performance.now()) {
+      await new Promise((wake) => setTimeout(wake, left));
+    }
     init.signal?.throwIfAborted();
   }
 }

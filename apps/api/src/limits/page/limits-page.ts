@@ -14,15 +14,15 @@ const SECTIONS = [
 const DENIAL_EXAMPLE = `HTTP/1.1 429 Too Many Requests
 Content-Type: application/problem+json
 Retry-After: 18
-RateLimit-Policy: "search";q=300;w=60
-RateLimit: "search";r=9;t=1;pk=:4vJt…:;qp-cost=10
+RateLimit-Policy: "search";q=200;w=3600
+RateLimit: "search";r=9;t=18;pk=:4vJt…:;qp-cost=10
 Cache-Control: no-store
 
 {
   "type": "https://iana.org/assignments/http-problem-types#quota-exceeded",
   "title": "Quota exceeded", "status": 429, "code": "rate_limited",
   "detail": "search: 9 units available, this request needs 10; try again in 18 seconds",
-  "policy": "search", "scope": "tenant", "limit": 300, "reset": 18,
+  "policy": "search", "scope": "tenant", "limit": 200, "reset": 3438,
   "violated-policies": ["search"], "retryAfter": 18,
   "docs": "…/limits#search", "requestId": "…"
 }`;

@@ -37,12 +37,13 @@ h3:target code,h4:target code{outline:2px solid var(--accent)}
 .whom{display:block;color:var(--soft);font-size:.85rem}
 .whom a{white-space:nowrap}
 .limit{margin-top:2rem}
-.scroll{overflow-x:auto;border:1px solid var(--line);border-radius:10px}
-table{border-collapse:collapse;width:100%;font-size:.95rem;font-variant-numeric:tabular-nums}
+.limit,.terms{overflow-wrap:anywhere}
+table{border-collapse:separate;border-spacing:0;width:100%;border:1px solid var(--line);border-radius:10px;font-size:.95rem;font-variant-numeric:tabular-nums}
 th,td{text-align:left;vertical-align:top;padding:.6rem .9rem;border-top:1px solid var(--line)}
-td{min-width:6rem}
 thead th{border-top:0;background:var(--raised);color:var(--soft);font-size:.8rem;font-weight:600;white-space:nowrap}
-tbody th{font-weight:600;white-space:nowrap}
+thead th:first-child{border-top-left-radius:9px}thead th:last-child{border-top-right-radius:9px}
+tbody th{font-weight:600}
+td a{white-space:nowrap}
 .terms{margin:1rem 0 0;border:1px solid var(--line);border-radius:10px}
 .terms div{display:grid;grid-template-columns:15rem 1fr;gap:.15rem 1rem;padding:.7rem .9rem;border-top:1px solid var(--line)}
 .terms div:first-child{border-top:0}
@@ -54,6 +55,13 @@ dd{margin:0}
 .empty{color:var(--soft)}
 pre{margin:.75rem 0 0;padding:1rem 1.1rem;overflow-x:auto;border:1px solid var(--line);border-radius:10px;background:var(--raised);font-size:.83rem;line-height:1.55}
 pre code{font-size:1em;overflow-wrap:normal}
-@media (max-width:40rem){header{padding-top:2rem}h2{margin-top:2.75rem}.terms div{grid-template-columns:1fr}}
-@media print{nav,.skip{display:none}.scroll,pre{overflow:visible}pre{white-space:pre-wrap}}
+@media (max-width:40rem){header{padding-top:2rem}h2{margin-top:2.75rem}.terms div{grid-template-columns:1fr}
+table,tbody,tr,tbody th,td{display:block}
+thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
+tbody tr{padding:.6rem .9rem;border-top:1px solid var(--line)}
+tbody tr:first-child{border-top:0}
+tbody th,td{padding:.1rem 0;border:0}
+td{display:grid;grid-template-columns:minmax(6.5rem,2fr) 3fr;gap:.75rem;align-items:baseline}
+td::before{content:attr(data-label);color:var(--soft);font-size:.85rem}}
+@media print{nav,.skip{display:none}pre{overflow:visible;white-space:pre-wrap}}
 `;

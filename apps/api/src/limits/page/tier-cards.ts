@@ -8,9 +8,9 @@ export const tierCards = (tiers: readonly PublicTier[]): Html => html`<div class
 const card = (tier: PublicTier): Html => html`<article class="card" aria-labelledby="_tier-${tier.slug}">
 <h3 id="_tier-${tier.slug}">${tier.name}</h3>
 <p class="audience">${tier.audience === 'anonymous' ? 'Callers without credentials' : tier.support === '' ? html`<code>${tier.slug}</code>` : tier.support}</p>
-<ul>${tier.limits.map((limit) => html`<li>${rate(limit)}<span class="whom">${whom(limit, tier)} <a href="#${limit.name}">${limit.name}</a></span></li>`)}
-${tier.quotas.map((quota) => html`<li>${allowance(quota)}<span class="whom">${OVERAGE_SHORT[quota.overage]} <a href="#${quota.name}">${quota.name}</a></span></li>`)}
-<li>${tier.concurrency === null ? html`<b>No cap</b> on calls under way` : html`<b>${figure(tier.concurrency)}</b> under way at once<span class="whom"><a href="#in-flight">in-flight</a></span>`}</li></ul>
+<ul>${tier.limits.map((limit) => html`<li>${rate(limit)}<span class="whom">${whom(limit, tier)} · <a href="#${limit.name}">${limit.name}</a></span></li>`)}
+${tier.quotas.map((quota) => html`<li>${allowance(quota)}<span class="whom">${quota.allowance === null ? 'counted only' : OVERAGE_SHORT[quota.overage]} · <a href="#${quota.name}">${quota.name}</a></span></li>`)}
+<li>${tier.concurrency === null ? html`<b>No cap</b> on calls under way` : html`<b>${figure(tier.concurrency)}</b> under way at once<span class="whom">your account as a whole · <a href="#in-flight">in-flight</a></span>`}</li></ul>
 </article>`;
 
 function rate({ limit, window, burst }: PublicLimit): Html {
