@@ -1,48 +1,27 @@
-import { createHash } from 'node:crypto';
-import { classCatalogueSchema, fallbackPolicySchema, redisKeys, type ClassCatalogue, type Policy } from '@quotaplane/contracts';
-import type { Redis } from 'ioredis';
-import { z } from 'zod';
+import { classCatalogueSchema, fallbackPolicySchema, listsDocumentSchema, redisKeys, type ClassCatalogue, type ListsDocument, type Policy } from '@quotaplane/contracts';
+import { CachedDocument } from './cached-document';
 import { EverySecond } from './every-second';
 import { parseJson } from './parse-json';
-import { runScript } from './run-script';
+import type { PolicyRedis } from './policy-redis';
 import type { OnStoreError } from './store-errors';
 import type { Wanted } from './wanted';
 
 export interface CatalogueCacheOptions {
-  readonly redis: Redis;
+  readonly redis: PolicyRedis;
   readonly wanted: Pick<Wanted, 'want'>;
   readonly onError?: OnStoreError;
 }
 
-/** The last good text of one document, parsed once; `sha1` tells the store what need not be sent again. */
-class CachedDocument<Content> {
-  content: Content | undefined;
-  sha1 = '';
-
-  constructor(private readonly parse: (text: string) => Content | null) {}
-
-  /** @returns false where the text is none of ours; the last good content stays */
-  take(text: string): boolean {
-    const content = this.parse(text);
-    if (content === null) return false;
-    this.content = content;
-    this.sha1 = createHash('sha1').update(text).digest('hex');
-    return true;
-  }
-}
-
-const changedReply = z.tuple([z.string().nullable(), z.string().nullable()]);
-
 /**
- * Endpoint classes and the fallback policy: read at start, when the feed names them, and each second, so that a change is live within 2 s
- * even where the feed is cut. The last good ones stay while the store is away.
+ * Endpoint classes, the fallback policy and the lists: read at start, when the feed names them, and each second, so that a change is live
+ * within 2 s even where the feed is cut. The last good ones stay while the store is away. Each is read by itself: in a cluster they are on
+ * different servers, of which one may be away.
  */
 export class CatalogueCache {
   private readonly ticks = new EverySecond(() => this.refresh());
-  private readonly classDocument = new CachedDocument((text) => parseJson(classCatalogueSchema, text));
-  private readonly fallbackDocument = new CachedDocument((text) => parseJson(fallbackPolicySchema, text));
-  private begunReads = 0;
-  private takenRead = 0;
+  private readonly classDocument = new CachedDocument(redisKeys.classes, (text) => parseJson(classCatalogueSchema, text));
+  private readonly fallbackDocument = new CachedDocument(redisKeys.fallback, (text) => parseJson(fallbackPolicySchema, text));
+  private readonly listsDocument = new CachedDocument(redisKeys.lists, (text) => parseJson(listsDocumentSchema, text));
 
   constructor(private readonly options: CatalogueCacheOptions) {}
 
@@ -56,6 +35,11 @@ export class CatalogueCache {
     return this.fallbackDocument.content;
   }
 
+  /** Allow and deny entries and penalties set by hand; undefined until it was found once. Allocates nothing. */
+  lists(): ListsDocument | undefined {
+    return this.listsDocument.content;
+  }
+
   /** First read, then one each second. Resolves also when the store is away. */
   start(): Promise<void> {
     return this.ticks.start();
@@ -67,23 +51,15 @@ export class CatalogueCache {
 
   /** Reads what has changed; never rejects. */
   async refresh(): Promise<void> {
-    const read = (this.begunReads += 1);
-    try {
-      const known = [this.classDocument.sha1, this.fallbackDocument.sha1];
-      const [classes, fallback] = changedReply.parse(await runScript(this.options.redis, 'read-changed', [redisKeys.classes, redisKeys.fallback], known));
-      // A read that was sent again by its text may be overtaken by a later one.
-      if (read < this.takenRead) return;
-      this.takenRead = read;
-      this.take(this.classDocument, classes, 'classes');
-      this.take(this.fallbackDocument, fallback, 'fallback');
-    } catch (error) {
-      this.options.onError?.(error, 'catalogue');
-    }
+    await Promise.all([this.read(this.classDocument, 'classes'), this.read(this.fallbackDocument, 'fallback'), this.read(this.listsDocument, 'lists')]);
   }
 
   /** Absent, or in no format we know: the worker is asked to write it anew. */
-  private take(document: CachedDocument<unknown>, text: string | null, member: 'classes' | 'fallback'): void {
-    if (text === '') return;
-    if (text === null || !document.take(text)) this.options.wanted.want(member);
+  private async read(document: CachedDocument<unknown>, member: 'classes' | 'fallback' | 'lists'): Promise<void> {
+    try {
+      if (!(await document.refresh(this.options.redis))) this.options.wanted.want(member);
+    } catch (error) {
+      this.options.onError?.(error, 'catalogue');
+    }
   }
 }

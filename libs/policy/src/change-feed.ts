@@ -1,7 +1,7 @@
 import { feedEntrySchema, type FeedEntry } from '@quotaplane/contracts';
-import type { Redis } from 'ioredis';
 import { sleepUntil, within } from './deadline';
 import { openFeed, type FeedConnection } from './feed-connection';
+import type { FeedRedis } from './policy-redis';
 import type { OnStoreError } from './store-errors';
 import { compareStreamIds, STREAM_START } from './stream-id';
 
@@ -15,7 +15,7 @@ export interface FeedHandler {
 }
 export interface ChangeFeedOptions {
   /** Makes a connection of the feed's own, for it blocks. Called again after each cut; the feed closes what it no longer uses. */
-  readonly connect: () => Redis;
+  readonly connect: () => FeedRedis;
   readonly handler: FeedHandler;
   readonly onError?: OnStoreError;
 }

@@ -1,6 +1,6 @@
 import { redisKeys } from '@quotaplane/contracts';
-import type { Redis } from 'ioredis';
 import { z } from 'zod';
+import type { FeedRedis } from './policy-redis';
 import { STREAM_START } from './stream-id';
 
 /** One life of the feed's own connection. A command that gets no answer in time rejects, and the connection is given up. */
@@ -21,7 +21,7 @@ const entryReply = z.tuple([z.string(), z.array(z.string())]);
 const readReply = z.tuple([z.tuple([z.string(), z.array(entryReply)])]).nullable();
 
 /** Opens a fresh connection and waits until it is ready. Its own reconnecting is not used: a new one is free of whatever went wrong. */
-export async function openFeed(connect: () => Redis, onError: (error: unknown) => void): Promise<FeedConnection> {
+export async function openFeed(connect: () => FeedRedis, onError: (error: unknown) => void): Promise<FeedConnection> {
   const redis = connect();
   redis.on('error', onError);
   try {
@@ -47,7 +47,7 @@ export async function openFeed(connect: () => Redis, onError: (error: unknown) =
   };
 }
 
-function ready(redis: Redis): Promise<void> {
+function ready(redis: FeedRedis): Promise<void> {
   if (redis.status === 'ready') return Promise.resolve();
   // Lazy connections wait to be told; its rejection is the `error` or `close` heard below.
   if (redis.status === 'wait') redis.connect().catch(() => undefined);

@@ -1,7 +1,7 @@
 import { redisKeys, type Heartbeat as HeartbeatWord } from '@quotaplane/contracts';
-import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { EverySecond } from './every-second';
+import type { PolicyRedis } from './policy-redis';
 import { runScript } from './run-script';
 import type { StoreClock } from './store-clock';
 import type { OnStoreError } from './store-errors';
@@ -10,7 +10,7 @@ export type NodeIdentity = Pick<HeartbeatWord, 'incarnation' | 'service' | 'kind
 
 export interface HeartbeatOptions {
   /** Not the feed's connection, which blocks. */
-  readonly redis: Redis;
+  readonly redis: PolicyRedis;
   readonly node: NodeIdentity;
   /** Told of the store's time with every word. */
   readonly clock: Pick<StoreClock, 'observe'>;

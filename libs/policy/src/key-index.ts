@@ -1,8 +1,8 @@
 import { KEY_TOMBSTONE, keyRecordSchema, redisKeys, type KeyRecord } from '@quotaplane/contracts';
-import type { Redis } from 'ioredis';
 import { BoundedMap } from './bounded-map';
 import { within, sleepUntil } from './deadline';
 import { parseJson } from './parse-json';
+import type { PolicyRedis } from './policy-redis';
 import type { OnStoreError } from './store-errors';
 import type { Wanted } from './wanted';
 
@@ -15,7 +15,7 @@ export type KeyLookup =
 type Known = Exclude<KeyLookup, { status: 'unavailable' }>;
 
 export interface KeyIndexOptions {
-  readonly redis: Redis;
+  readonly redis: PolicyRedis;
   readonly wanted: Pick<Wanted, 'want'>;
   /** The change feed; while it is current, an entry that it has not named is right without asking. */
   readonly feed: { readonly isCurrent: boolean };

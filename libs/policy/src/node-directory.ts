@@ -1,11 +1,11 @@
 import type { Heartbeat } from '@quotaplane/contracts';
-import type { Redis } from 'ioredis';
 import { EverySecond } from './every-second';
 import { liveNodes, readNodes } from './nodes';
+import type { PolicyRedis } from './policy-redis';
 import type { OnStoreError } from './store-errors';
 
 export interface NodeDirectoryOptions {
-  readonly redis: Redis;
+  readonly redis: PolicyRedis;
   /** Limits are shared among nodes of this kind. */
   readonly kind: Heartbeat['kind'];
   /** Divides limits until the store has been seen once; 1 or more. */

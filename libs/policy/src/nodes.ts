@@ -1,11 +1,15 @@
 import { heartbeatSchema, NODE_ALIVE_MS, redisKeys, type Heartbeat } from '@quotaplane/contracts';
-import type { Redis } from 'ioredis';
+import { z } from 'zod';
 import { parseJson } from './parse-json';
+import type { PolicyRedis } from './policy-redis';
+import { runScript } from './run-script';
 
-/** Every node's last word, and the store's time of reading; rejects when the store is away. Words in an unknown format are left out. */
-export async function readNodes(redis: Redis): Promise<{ readonly nodes: readonly Heartbeat[]; readonly nowMs: number }> {
-  const [words, nowMs] = await Promise.all([redis.hgetall(redisKeys.nodes), readStoreTime(redis)]);
-  const nodes = Object.values(words).map((word) => parseJson(heartbeatSchema, word));
+const nodesReply = z.tuple([z.int(), z.array(z.string())]);
+
+/** Every node's last word, and the time of reading by the clock that dated them; rejects when the store is away. Words in an unknown format are left out. */
+export async function readNodes(redis: PolicyRedis): Promise<{ readonly nodes: readonly Heartbeat[]; readonly nowMs: number }> {
+  const [nowMs, flat] = nodesReply.parse(await runScript(redis, 'read-nodes', [redisKeys.nodes], []));
+  const nodes = flat.filter((_text, index) => index % 2 === 1).map((word) => parseJson(heartbeatSchema, word));
   return { nodes: nodes.filter((node) => node !== null), nowMs };
 }
 
@@ -21,14 +25,13 @@ const FORGET_AFTER_MS = 3_600_000;
  * Removes nodes silent for an hour; for the worker's sweep. One that speaks again puts itself back within a second.
  * @returns how many were removed
  */
-export async function forgetDeadNodes(redis: Redis): Promise<number> {
+export async function forgetDeadNodes(redis: PolicyRedis): Promise<number> {
   const { nodes, nowMs } = await readNodes(redis);
   const dead = nodes.filter((node) => nowMs - node.seenAtMs > FORGET_AFTER_MS).map((node) => node.incarnation);
   return dead.length > 0 ? redis.hdel(redisKeys.nodes, ...dead) : 0;
 }
 
-/** Redis TIME in whole ms. */
-export async function readStoreTime(redis: Redis): Promise<number> {
-  const [seconds, microseconds] = await redis.time();
-  return Number(seconds) * 1_000 + Math.floor(Number(microseconds) / 1_000);
+/** Redis TIME in whole ms, on a cluster that of the server which holds the heartbeats. */
+export async function readStoreTime(redis: PolicyRedis): Promise<number> {
+  return (await readNodes(redis)).nowMs;
 }

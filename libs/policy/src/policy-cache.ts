@@ -1,10 +1,10 @@
 import { HEAD_DELETED, HEAD_UNKNOWN, parseHead, policySchema, redisKeys, type Policy } from '@quotaplane/contracts';
-import type { Redis } from 'ioredis';
 import { BoundedMap } from './bounded-map';
 import { CoalescedLoads } from './coalesced-loads';
 import { within } from './deadline';
 import { reaches } from './head-order';
 import { parseJson } from './parse-json';
+import type { PolicyRedis } from './policy-redis';
 import { SegmentSharing } from './segment-sharing';
 import type { OnStoreError } from './store-errors';
 
@@ -31,7 +31,7 @@ export type LoadAnswer =
   | { readonly status: 'unavailable' };
 
 export interface PolicyCacheOptions {
-  readonly redis: Redis;
+  readonly redis: PolicyRedis;
   /** Default 100,000. */
   readonly maxTenants?: number;
   readonly onError?: OnStoreError;

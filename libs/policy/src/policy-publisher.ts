@@ -1,9 +1,9 @@
 import {
   CHANGE_FEED_LENGTH, formatHead, HEAD_DELETED, HEAD_UNKNOWN, HEAD_UNKNOWN_TTL_MS, KEY_TOMBSTONE, redisKeys,
-  type ClassCatalogue, type KeyRecord, type Policy,
+  type ClassCatalogue, type FeedEntry, type KeyRecord, type ListsDocument, type Policy,
 } from '@quotaplane/contracts';
-import type { Redis } from 'ioredis';
-import { parseFlagAndId, parseDocumentReply, parseTenantReply, type DocumentPublished, type Published, type TenantPublished } from './publish-replies';
+import type { PolicyRedis } from './policy-redis';
+import { parseDocumentReply, parseFeedId, parseFlag, parseTenantReply, type DocumentPublished, type Published, type TenantPublished } from './publish-replies';
 import { runScript } from './run-script';
 import { PublishError } from './store-errors';
 import type { ScriptName } from './lua/scripts.generated';
@@ -18,22 +18,30 @@ export interface TenantPublication {
 /** How long a revoked key is remembered, ms. Past it the index has no entry, and the worker answers from Postgres. */
 const REVOCATION_TTL_MS = 40 * 86_400_000;
 
-/** Worker side of the change road. Every method rejects with PublishError when Redis does not answer; repeating any of them is harmless. */
+/**
+ * Worker side of the change road. Every method rejects with PublishError when Redis does not answer; repeating any of them is harmless.
+ *
+ * The keys are written first, then the feed is told in a second command, for in a cluster the two are in different slots. An entry
+ * never comes before what it names, so that whoever drops at an entry reads at least that. A crash in between leaves the feed untold: the
+ * change is not marked done, is delivered again, writes nothing and tells the feed.
+ */
 export class PolicyPublisher {
-  constructor(private readonly options: { readonly redis: Redis }) {}
+  constructor(private readonly options: { readonly redis: PolicyRedis }) {}
 
-  /** Writes policy and head in one step if they are newer; announces in any case. */
+  /** Writes policy and head in one step if they are newer; announces what Redis then holds in any case. */
   async publishTenant({ policy, generation, changeId }: TenantPublication): Promise<TenantPublished> {
-    const keys = [redisKeys.head(policy.tenant), redisKeys.policy(policy.tenant), redisKeys.changes];
-    const args = [policy.revision, generation, JSON.stringify(policy), policy.tenant, changeId, CHANGE_FEED_LENGTH];
-    const held = parseTenantReply(await this.run('publish-policy', keys, args));
-    return { ...held, isRedisAhead: held.revision > policy.revision || held.generation > generation };
+    const { tenant } = policy;
+    const keys = [redisKeys.head(tenant), redisKeys.policy(tenant), redisKeys.subjects(tenant)];
+    const held = parseTenantReply(await this.run('publish-policy', keys, [policy.revision, generation, JSON.stringify(policy), '']));
+    const position = await this.announce({ topic: 'tenant', subject: tenant, revision: formatHead(held.revision, held.generation), changeId });
+    return { ...held, position, isRedisAhead: held.revision > policy.revision || held.generation > generation };
   }
 
-  /** Head `deleted` without TTL, policy removed. */
+  /** Head `deleted` without TTL, policy and overrides of single subjects removed. */
   async publishDeleted({ tenant, changeId }: { readonly tenant: string; readonly changeId: string }): Promise<Published> {
-    const keys = [redisKeys.head(tenant), redisKeys.policy(tenant), redisKeys.changes];
-    return parseFlagAndId(await this.run('publish-deleted', keys, [HEAD_DELETED, tenant, changeId, CHANGE_FEED_LENGTH]));
+    const keys = [redisKeys.head(tenant), redisKeys.policy(tenant), redisKeys.subjects(tenant)];
+    const isWritten = parseFlag(await this.run('publish-deleted', keys, [HEAD_DELETED]));
+    return { isWritten, position: await this.announce({ topic: 'tenant', subject: tenant, revision: HEAD_DELETED, changeId }) };
   }
 
   /** Answers a wanted tenant that does not exist: head `unknown` for 60 s, only where there is none. Not announced: strangers could flood the feed. */
@@ -44,8 +52,9 @@ export class PolicyPublisher {
   /** A record without TTL, or null for a revocation, which is final: kept 40 days, never overwritten by a record. */
   async publishKey(sha256: string, record: KeyRecord | null, changeId = ''): Promise<Published> {
     const text = record === null ? KEY_TOMBSTONE : JSON.stringify(record);
-    const args = [text, KEY_TOMBSTONE, REVOCATION_TTL_MS, HEAD_UNKNOWN_TTL_MS, sha256, changeId, CHANGE_FEED_LENGTH];
-    return parseFlagAndId(await this.run('publish-key', [redisKeys.key(sha256), redisKeys.changes], args));
+    const args = [text, KEY_TOMBSTONE, REVOCATION_TTL_MS, HEAD_UNKNOWN_TTL_MS];
+    const isWritten = parseFlag(await this.run('publish-key', [redisKeys.key(sha256)], args));
+    return { isWritten, position: await this.announce({ topic: 'key', subject: sha256, revision: '', changeId }) };
   }
 
   /** Answers a wanted key that does not exist: a tombstone for 60 s, only where there is no entry. Not announced. */
@@ -63,10 +72,25 @@ export class PolicyPublisher {
     return this.publishDocument(redisKeys.fallback, 'fallback', policy, changeId);
   }
 
-  private async publishDocument(key: string, topic: 'classes' | 'fallback', document: { readonly revision: number }, changeId: string): Promise<DocumentPublished> {
-    const args = [JSON.stringify(document), document.revision, topic, changeId, CHANGE_FEED_LENGTH];
-    const held = parseDocumentReply(await this.run('publish-document', [key, redisKeys.changes], args));
-    return { ...held, isRedisAhead: held.revision > document.revision };
+  /** Written unless Redis holds a higher revision. */
+  publishLists(lists: ListsDocument, changeId = ''): Promise<DocumentPublished> {
+    return this.publishDocument(redisKeys.lists, 'lists', lists, changeId);
+  }
+
+  private async publishDocument(key: string, topic: FeedEntry['topic'], document: { readonly revision: number }, changeId: string): Promise<DocumentPublished> {
+    const held = parseDocumentReply(await this.run('publish-document', [key], [JSON.stringify(document), document.revision]));
+    const position = await this.announce({ topic, subject: '', revision: String(held.revision), changeId });
+    return { ...held, position, isRedisAhead: held.revision > document.revision };
+  }
+
+  /** @returns feed id */
+  private async announce({ topic, subject, revision, changeId }: FeedEntry): Promise<string> {
+    const fields = ['topic', topic, 'subject', subject, 'revision', revision, 'changeId', changeId];
+    try {
+      return parseFeedId(await this.options.redis.xadd(redisKeys.changes, 'MAXLEN', '~', CHANGE_FEED_LENGTH, '*', ...fields));
+    } catch (cause) {
+      throw new PublishError(redisKeys.changes, cause);
+    }
   }
 
   private async setIfAbsent(key: string, value: string): Promise<boolean> {

@@ -27,21 +27,18 @@ const flag = z.int().transform((value) => value === 1);
 const integerText = z.string().regex(/^\d{1,16}$/).transform(Number);
 const feedId = z.string().regex(/^\d+-\d+$/);
 
-const flagAndId = z.tuple([flag, feedId]);
-const tenantReply = z.tuple([flag, integerText, integerText, feedId]);
-const documentReply = z.tuple([flag, integerText, feedId]);
+const tenantReply = z.tuple([flag, integerText, integerText]);
+const documentReply = z.tuple([flag, integerText]);
 
-export function parseFlagAndId(reply: unknown): Published {
-  const [isWritten, position] = flagAndId.parse(reply);
-  return { isWritten, position };
+export const parseFlag = (reply: unknown): boolean => flag.parse(reply);
+export const parseFeedId = (reply: unknown): string => feedId.parse(reply);
+
+export function parseTenantReply(reply: unknown): Pick<TenantPublished, 'isWritten' | 'revision' | 'generation'> {
+  const [isWritten, revision, generation] = tenantReply.parse(reply);
+  return { isWritten, revision, generation };
 }
 
-export function parseTenantReply(reply: unknown): Omit<TenantPublished, 'isRedisAhead'> {
-  const [isWritten, revision, generation, position] = tenantReply.parse(reply);
-  return { isWritten, revision, generation, position };
-}
-
-export function parseDocumentReply(reply: unknown): Omit<DocumentPublished, 'isRedisAhead'> {
-  const [isWritten, revision, position] = documentReply.parse(reply);
-  return { isWritten, revision, position };
+export function parseDocumentReply(reply: unknown): Pick<DocumentPublished, 'isWritten' | 'revision'> {
+  const [isWritten, revision] = documentReply.parse(reply);
+  return { isWritten, revision };
 }

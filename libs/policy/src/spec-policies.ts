@@ -1,4 +1,4 @@
-import type { ClassCatalogue, KeyRecord, Policy } from '@quotaplane/contracts';
+import type { ClassCatalogue, KeyRecord, ListsDocument, Policy } from '@quotaplane/contracts';
 import { compile } from './compile';
 
 /** A small policy for specs: one token bucket `per-minute` in one period. */
@@ -24,3 +24,7 @@ export const specCatalogue = (revision: number, cost = 1): ClassCatalogue => ({
 });
 
 export const specKey = (tenant: string): KeyRecord => ({ tenant, keyId: `key-of-${tenant}`, userId: null, kind: 'customer' });
+
+export const specLists = (revision: number): ListsDocument => ({
+  v: 1, revision, entries: [{ id: 'entry', list: 'deny', tenant: null, scope: 'ip', subject: '192.0.2.0/24', fromMs: null, untilMs: null }],
+});

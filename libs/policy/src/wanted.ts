@@ -1,12 +1,12 @@
 import { redisKeys, WANTED_MAX } from '@quotaplane/contracts';
-import type { Redis } from 'ioredis';
+import type { PolicyRedis } from './policy-redis';
 import { runScript } from './run-script';
 import type { OnStoreError } from './store-errors';
 
-export type WantedMember = `tenant:${string}` | `key:${string}` | 'classes' | 'fallback';
+export type WantedMember = `tenant:${string}` | `key:${string}` | 'classes' | 'fallback' | 'lists';
 
 export interface WantedOptions {
-  readonly redis: Redis;
+  readonly redis: PolicyRedis;
   /** Most members of the set; WANTED_MAX by default. Past it a miss is dropped and asked again by the next call. */
   readonly maxMembers?: number;
   readonly monotonicNow?: () => number;
@@ -56,5 +56,5 @@ export class Wanted {
 
 /** Guards write this set, so the worker takes nothing else from it. */
 function isWantedMember(member: string): member is WantedMember {
-  return member === 'classes' || member === 'fallback' || /^tenant:[a-z0-9-]{1,63}$/.test(member) || /^key:[0-9a-f]{64}$/.test(member);
+  return ['classes', 'fallback', 'lists'].includes(member) || /^tenant:[a-z0-9-]{1,63}$/.test(member) || /^key:[0-9a-f]{64}$/.test(member);
 }

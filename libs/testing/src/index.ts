@@ -6,3 +6,4 @@ export { ClusterNotReadyError, startTestRedisCluster, type TestRedisCluster, typ
 export type { RedisClusterNode } from './redis-cluster-node';
 export type { SlotMoves } from './redis-cluster-slots';
 export { TestClock } from './test-clock';
+export { ready, TEST_STORES, type TestClient, type TestRoad, type TestStore } from './test-stores';

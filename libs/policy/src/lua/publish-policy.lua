@@ -1,16 +1,18 @@
---[[ publish-policy: write a tenant's head and policy if they are newer, and announce what Redis then holds.
+--[[ publish-policy: write a tenant's head and policy if they are newer, and say what Redis then holds.
 
-KEYS[1]  head        KEYS[2]  policy        KEYS[3]  change feed
+KEYS[1]  head        KEYS[2]  policy        KEYS[3]  subjects; all carry the tenant's hash tag
 ARGV[1]  revision    ARGV[2]  generation    both integers 1 .. 2^53-1
-ARGV[3]  policy, JSON                       ARGV[4]  tenant
-ARGV[5]  change id, may be ''               ARGV[6]  length of the feed, about
-Reply    { 1 written | 0, revision held, generation held, feed id }; both integers as text, for Lua rounds replies
+ARGV[3]  policy, JSON                       ARGV[4]  '1' when single subjects have overrides, which then are written already
+Reply    { 1 written | 0, revision held, generation held }; both integers as text, for Lua rounds replies
 
 Newer    revision and generation both at least those held, and not both equal. Equal ones are written only where the policy is missing.
          Neither can be lower: they only grow in Postgres, so a lower one is an old publisher, or Postgres was restored from a backup.
          A head that is absent, `unknown`, `deleted` or malformed holds nothing.
 Guarantee  head and policy always belong together and never go back. The head has no TTL afterwards (a plain SET also ends the
-           60 s of `unknown`). The feed entry is added every time, so that a redelivery repeats it.
+           60 s of `unknown`). The last override of a single subject leaves no hash behind.
+Announced  by the caller, in a second command, for the feed is in another slot of a cluster. It is announced whatever the reply: a publisher that
+           dies in between is run again (its outbox row is not done) and then finds nothing to write, only to announce. Until then the head
+           check tells every guard that calls of the tenant reach.
 ]]
 local revision, generation = tonumber(ARGV[1]), tonumber(ARGV[2])
 local held = redis.call('GET', KEYS[1])
@@ -19,15 +21,12 @@ held_revision, held_generation = tonumber(held_revision or 0), tonumber(held_gen
 
 local is_older = revision < held_revision or generation < held_generation
 local is_equal = revision == held_revision and generation == held_generation
-local written = 0
-if not is_older and not (is_equal and redis.call('EXISTS', KEYS[2]) == 1) then
-  held = ARGV[1] .. '.' .. ARGV[2]
-  held_revision, held_generation = revision, generation
-  redis.call('SET', KEYS[2], ARGV[3])
-  redis.call('SET', KEYS[1], held)
-  written = 1
+if is_older or (is_equal and redis.call('EXISTS', KEYS[2]) == 1) then
+  return { 0, string.format('%.0f', held_revision), string.format('%.0f', held_generation) }
 end
-
-local id = redis.call('XADD', KEYS[3], 'MAXLEN', '~', ARGV[6], '*',
-  'topic', 'tenant', 'subject', ARGV[4], 'revision', held, 'changeId', ARGV[5])
-return { written, string.format('%.0f', held_revision), string.format('%.0f', held_generation), id }
+redis.call('SET', KEYS[2], ARGV[3])
+redis.call('SET', KEYS[1], ARGV[1] .. '.' .. ARGV[2])
+if ARGV[4] ~= '1' then
+  redis.call('UNLINK', KEYS[3])
+end
+return { 1, ARGV[1], ARGV[2] }

@@ -1,16 +1,12 @@
---[[ read-changed: read documents, sending only those that differ from what the caller has.
+--[[ read-changed: read a document, sending it only if it differs from what the caller has.
 
-KEYS[i]  document i
-ARGV[i]  SHA-1 in hex of the text the caller has of it, '' for none
-Reply    one item a document: false when absent, '' when the caller has it, else its text
+KEYS[1]  document
+ARGV[1]  SHA-1 in hex of the text the caller has, '' for none
+Reply    false when absent, '' when the caller has it, else its text
 Guarantee  reads only; cheap enough for each node and second.
 ]]
-local reply = {}
-for index, key in ipairs(KEYS) do
-  local text = redis.call('GET', key)
-  if text and redis.sha1hex(text) == ARGV[index] then
-    text = ''
-  end
-  reply[index] = text
+local text = redis.call('GET', KEYS[1])
+if text and redis.sha1hex(text) == ARGV[1] then
+  return ''
 end
-return reply
+return text

@@ -20,9 +20,8 @@ return { now_ms, applied_at_ms }
 `,
   },
   'publish-deleted': {
-    sha1: '32fdd2129c85f7459bb48020bbada1c5cdae2c52',
+    sha1: '819300213f36cb71a253d2fa660efb1b6173bae9',
     source: `
-
 
 
 
@@ -31,16 +30,13 @@ return { now_ms, applied_at_ms }
 
 local was_deleted = redis.call('GET', KEYS[1]) == ARGV[1]
 redis.call('SET', KEYS[1], ARGV[1])
-redis.call('DEL', KEYS[2])
-local id = redis.call('XADD', KEYS[3], 'MAXLEN', '~', ARGV[4], '*',
-'topic', 'tenant', 'subject', ARGV[2], 'revision', ARGV[1], 'changeId', ARGV[3])
-return { was_deleted and 0 or 1, id }
+redis.call('UNLINK', KEYS[2], KEYS[3])
+return was_deleted and 0 or 1
 `,
   },
   'publish-document': {
-    sha1: 'fcf3a19f79509820e29f04d0bc048cbdd152fa8b',
+    sha1: '0fafc7891ca3a66cdd5228e4242ca78903f632ac',
     source: `
-
 
 
 
@@ -61,18 +57,12 @@ if revision >= held_revision and held ~= ARGV[1] then
 redis.call('SET', KEYS[1], ARGV[1])
 written = 1
 end
-held_revision = math.max(held_revision, revision)
-local revision_text = string.format('%.0f', held_revision)
-local id = redis.call('XADD', KEYS[2], 'MAXLEN', '~', ARGV[5], '*',
-'topic', ARGV[3], 'subject', '', 'revision', revision_text, 'changeId', ARGV[4])
-return { written, revision_text, id }
+return { written, string.format('%.0f', math.max(held_revision, revision)) }
 `,
   },
   'publish-key': {
-    sha1: '7580d0175c778a479ea81bc43a06ea37126a93cc',
+    sha1: '25de40529f7d9a3ccce053e5094516572cca13ed',
     source: `
-
-
 
 
 
@@ -83,22 +73,22 @@ return { written, revision_text, id }
 
 local is_revocation = ARGV[1] == ARGV[2]
 local is_revoked = redis.call('GET', KEYS[1]) == ARGV[2] and redis.call('PTTL', KEYS[1]) > tonumber(ARGV[4])
-local written = 0
 if is_revocation then
 redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
-written = is_revoked and 0 or 1
-elseif not is_revoked then
-redis.call('SET', KEYS[1], ARGV[1])
-written = 1
+return is_revoked and 0 or 1
 end
-local id = redis.call('XADD', KEYS[2], 'MAXLEN', '~', ARGV[7], '*',
-'topic', 'key', 'subject', ARGV[5], 'revision', '', 'changeId', ARGV[6])
-return { written, id }
+if is_revoked then
+return 0
+end
+redis.call('SET', KEYS[1], ARGV[1])
+return 1
 `,
   },
   'publish-policy': {
-    sha1: '5e46cb8ca2dfc5f647ee6b7090be0157841efd99',
+    sha1: 'b140925a98b3b90cf476c148a22d9a1423619663',
     source: `
+
+
 
 
 
@@ -119,22 +109,19 @@ held_revision, held_generation = tonumber(held_revision or 0), tonumber(held_gen
 
 local is_older = revision < held_revision or generation < held_generation
 local is_equal = revision == held_revision and generation == held_generation
-local written = 0
-if not is_older and not (is_equal and redis.call('EXISTS', KEYS[2]) == 1) then
-held = ARGV[1] .. '.' .. ARGV[2]
-held_revision, held_generation = revision, generation
-redis.call('SET', KEYS[2], ARGV[3])
-redis.call('SET', KEYS[1], held)
-written = 1
+if is_older or (is_equal and redis.call('EXISTS', KEYS[2]) == 1) then
+return { 0, string.format('%.0f', held_revision), string.format('%.0f', held_generation) }
 end
-
-local id = redis.call('XADD', KEYS[3], 'MAXLEN', '~', ARGV[6], '*',
-'topic', 'tenant', 'subject', ARGV[4], 'revision', held, 'changeId', ARGV[5])
-return { written, string.format('%.0f', held_revision), string.format('%.0f', held_generation), id }
+redis.call('SET', KEYS[2], ARGV[3])
+redis.call('SET', KEYS[1], ARGV[1] .. '.' .. ARGV[2])
+if ARGV[4] ~= '1' then
+redis.call('UNLINK', KEYS[3])
+end
+return { 1, ARGV[1], ARGV[2] }
 `,
   },
   'read-changed': {
-    sha1: '6a9a6d1c4df52a2b0d93afa214ce42cf3e6d69ac',
+    sha1: 'af2498091f936070ca78226fdf68458d28f4052f',
     source: `
 
 
@@ -142,15 +129,23 @@ return { written, string.format('%.0f', held_revision), string.format('%.0f', he
 
 
 
-local reply = {}
-for index, key in ipairs(KEYS) do
-local text = redis.call('GET', key)
-if text and redis.sha1hex(text) == ARGV[index] then
-text = ''
+local text = redis.call('GET', KEYS[1])
+if text and redis.sha1hex(text) == ARGV[1] then
+return ''
 end
-reply[index] = text
-end
-return reply
+return text
+`,
+  },
+  'read-nodes': {
+    sha1: '89b2baaa0b01d4ee73852dbafed1db16a2242108',
+    source: `
+
+
+
+
+
+local time = redis.call('TIME')
+return { tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000), redis.call('HGETALL', KEYS[1]) }
 `,
   },
   'want': {
