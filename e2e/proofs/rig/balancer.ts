@@ -11,6 +11,28 @@ export interface Balancer {
   stop(): Promise<void>;
 }
 
+/** How often a node is asked for its health. */
+const HEALTH_EVERY_MS = 100;
+
+/** Keeps a balancer to the nodes whose `/health` answers 200; answers how to end that. */
+export function followHealth(balancer: Balancer, urls: () => readonly string[]): () => void {
+  const timer = setInterval(() => {
+    void Promise.all(urls().map(async (url) => ((await isHealthy(url)) ? [url] : []))).then((healthy) => {
+      const up = healthy.flat();
+      if (up.length > 0) balancer.set(up);
+    });
+  }, HEALTH_EVERY_MS);
+  return () => clearInterval(timer);
+}
+
+const isHealthy = (url: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    request(`${url}/health`, { timeout: HEALTH_EVERY_MS }, (reply) => {
+      reply.resume();
+      resolve(reply.statusCode === 200);
+    }).once('error', () => resolve(false)).once('timeout', function (this: { destroy(): void }) { this.destroy(); }).end();
+  });
+
 /** Hands each request to the next node in turn, as a plain HTTP balancer does; a caller that goes away takes its request with it. */
 export async function startBalancer(urls: readonly string[]): Promise<Balancer> {
   const agent = new Agent({ keepAlive: true, maxSockets: 400 });
