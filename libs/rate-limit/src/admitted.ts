@@ -14,10 +14,10 @@ export const admitted = (charges: readonly Charge[], admission: Admission): Admi
     if (charge.kind === 'slot') return [{ kind: 'slot', counter: charge.counter, units: 1 }];
     const units = Math.min(charge.cost, costCap);
     if (units === 0) return [];
-    if (charge.kind !== 'quota') return [admittedRate(charge, state, units, admission.nowMs)];
+    if (charge.kind !== 'quota') return [admittedRate(charge, state, units, nowMs)];
     const quota: AdmittedCharge = { kind: 'quota', counter: charge.counter, periodEndMs: charge.periodEndMs, units };
     const lane = laneStateOf(state);
-    return charge.lane === undefined || lane === undefined ? [quota] : [quota, admittedRate(charge.lane, lane, units, admission.nowMs)];
+    return charge.lane === undefined || lane === undefined ? [quota] : [quota, admittedRate(charge.lane, lane, units, nowMs)];
   });
 };
 

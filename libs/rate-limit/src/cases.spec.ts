@@ -1,12 +1,11 @@
 import { redisKeys } from '@quotaplane/contracts';
-import { startRedis, TestClock, type TestRedis } from '@quotaplane/testing';
-import type { Redis } from 'ioredis';
+import { TestClock } from '@quotaplane/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { counterKey } from './counter-key';
 import { InProcessLimitStore } from './memory/in-process-limit-store';
-import { connectLimitRedis } from './redis/connect-limit-redis';
-import { RedisLimitStore } from './redis/redis-limit-store';
-import { checkOf, connected, countOf, inGoodTime } from './rig/connected';
+import type { LimitRedis } from './redis/connect-limit-redis';
+import { checkOf, countOf, inGoodTime } from './rig/connected';
+import { REDIS_PLACES, startRedisPlace, type RedisPlace } from './rig/redis-place';
 import type { Charge, ChargeState, LimitStore, QuotaCharge, RateCharge, Verdict } from './store';
 
 /** A whole minute and hour of a whole day, so that aligned windows start here. */
@@ -15,29 +14,26 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const KINDS = ['bucket', 'epoch', 'first-hit'] as const;
 
-let server: TestRedis;
-let redis: Redis;
-
-beforeAll(async () => {
-  server = await startRedis();
-  redis = await connected(connectLimitRedis(server.url));
-});
-
-afterAll(async () => {
-  redis.disconnect();
-  await server.stop();
-});
-
-/** The same cases on both stores: one meaning, two places for counters. */
-describe.each(['Redis', 'process'] as const)('cases on counters in %s', (place) => {
+/** The same cases on all stores: one meaning, three places for counters. */
+describe.each([...REDIS_PLACES, 'process'] as const)('cases on counters in %s', (kind) => {
   let clock: TestClock;
   let store: LimitStore;
+  let place: RedisPlace | undefined;
+  /** Where the counters can be looked at from outside. */
+  let redis: LimitRedis | undefined;
+
+  beforeAll(async () => {
+    place = kind === 'process' ? undefined : await startRedisPlace(kind);
+    redis = place?.redis;
+  });
+
+  afterAll(() => place?.close());
 
   beforeEach(async () => {
     clock = new TestClock(DAY_START_MS);
-    await redis.flushall();
-    await redis.set(redisKeys.head('t'), '7.1');
-    store = place === 'Redis' ? new RedisLimitStore({ redis, testClock: clock.now }) : new InProcessLimitStore({ maxCounters: 10_000, now: clock.now });
+    await place?.flush();
+    await redis?.set(redisKeys.head('t'), '7.1');
+    store = place?.storeOf({ testClock: clock.now }) ?? new InProcessLimitStore({ maxCounters: 10_000, now: clock.now });
   });
 
   const judge = (charges: readonly Charge[], untilMs = Number.MAX_SAFE_INTEGER): Promise<Verdict> => store.judgeAndSpend(checkOf(charges, { untilMs }), inGoodTime());
@@ -73,7 +69,7 @@ describe.each(['Redis', 'process'] as const)('cases on counters in %s', (place) 
     await judge([hour]);
     const denied = stateOf(await judge([hour]));
     expect(denied.resetAfterMs).toBe(minutes * MINUTE_MS);
-    if (place === 'Redis') expect(await redis.pttl(hour.counter)).toBeGreaterThanOrEqual(denied.resetAfterMs);
+    if (redis !== undefined) expect(await redis.pttl(hour.counter)).toBeGreaterThanOrEqual(denied.resetAfterMs);
   });
 
   // Mutation: `>` in place of `>=` where a window's end is compared.
@@ -99,7 +95,7 @@ describe.each(['Redis', 'process'] as const)('cases on counters in %s', (place) 
     expect(await judge([limit(5)])).toMatchObject({ status: 'denied', states: [{ remaining: 2 }] });
     expect(await judge([limit(1)])).toMatchObject({ status: 'allowed', states: [{ remaining: 1, retryAfterMs: 0 }] });
     expect(await judge([limit(1_000_000)])).toMatchObject({ status: 'denied', states: [{ remaining: 1, retryAfterMs: -1 }] });
-    if (place === 'Redis') expect(await redis.pttl(limit(1).counter)).toBeLessThanOrEqual(2 * MINUTE_MS);
+    if (redis !== undefined) expect(await redis.pttl(limit(1).counter)).toBeLessThanOrEqual(2 * MINUTE_MS);
   });
 
   // Mutation: drop the branch for a limit of 0 (the wait divides by it).
@@ -141,7 +137,7 @@ describe.each(['Redis', 'process'] as const)('cases on counters in %s', (place) 
     const verdicts = await judgeMany(50, [second, quota, minute]);
     expect(countOf(verdicts, 'denied')).toBe(50);
     expect(await peek([second, quota])).toMatchObject({ states: [{ remaining: 10 }, { remaining: 1_000 }] });
-    if (place === 'Redis') expect(await redis.exists(second.counter, quota.counter)).toBe(0);
+    if (redis !== undefined) expect(await redis.exists(second.counter, quota.counter)).toBe(0);
   });
 
   // Mutation: keep the numbers of the first charge of a counter's kind.

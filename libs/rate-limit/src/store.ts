@@ -122,6 +122,8 @@ export interface ChargeState {
   readonly bannedMs?: number;
   /** Set where this denial began a ban: how many in a row, 1 or more. */
   readonly banLevel?: number;
+  /** Store time of this charge's own judgement, where that is not the verdict's: in a cluster, charges of other tags are judged by other servers. */
+  readonly nowMs?: number;
   /** Retry charge: units that every other charge of the check was judged at; absent where the full cost was. */
   readonly repeatCost?: number;
 }
@@ -162,17 +164,18 @@ export interface LimitStore {
   peek(check: Check, deadlineAtMs: number): Promise<Verdict>;
   /**
    * Gives back what an admission charged, never above the limit, using the admission's own counters (head and segment are not asked).
-   * A window's units come back only while that same window runs. At most once per admission: the caller sees to that.
+   * A window's units come back only while that same window runs. At most once per admission: the caller sees to that. Slots stay: {@link release}.
    * @param charges from `admitted(check.charges, verdict)`; fewer units may be given back by lowering `units`
    * @returns whether the store took it; false is an outage, and nothing is retried
    */
   refund(charges: readonly AdmittedCharge[], deadlineAtMs: number): Promise<boolean>;
   /**
-   * Gives one slot back. At most once per admission: the caller sees to that. Returns at once; the store tells the others soon, and again with the next
-   * renewal where that word is lost.
+   * Gives one slot back. Once per admission, also after `onLost`: the caller sees to that. Returns at once; the store tells the others soon, and again
+   * where that word is lost.
    * @param counter of the admitted {@link SlotCharge}
+   * @param onLost of that charge, where it had one: says which of the slots it is, and whether that was lost before
    */
-  release(counter: string): void;
+  release(counter: string, onLost?: () => void): void;
   /** Slots that this process holds, over all counters: a gauge. */
   readonly slotsHeld: number;
   close(): Promise<void>;

@@ -1,10 +1,9 @@
 import { redisKeys } from '@quotaplane/contracts';
 import { startRedis, type TestRedis } from '@quotaplane/testing';
 import fc from 'fast-check';
-import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { admitted } from '../admitted';
-import { connectLimitRedis } from '../redis/connect-limit-redis';
+import { connectLimitRedis, type LimitRedis } from '../redis/connect-limit-redis';
 import { withUnits } from '../rig/connected';
 import { ModelRedis } from '../rig/model-redis';
 import { BASE, HEAD, histories, START_MS, type Step } from '../rig/random-histories';
@@ -16,7 +15,7 @@ const LIFE_SLACK_MS = 2_000;
 const RUNS = Number(process.env.QUOTAPLANE_RUNS ?? 500);
 
 let server: TestRedis;
-let redis: Redis;
+let redis: LimitRedis;
 
 beforeAll(async () => {
   server = await startRedis();

@@ -2,10 +2,9 @@ import { once } from 'node:events';
 import { redisKeys } from '@quotaplane/contracts';
 import { startRedis, TestClock, type TestRedis } from '@quotaplane/testing';
 import fc from 'fast-check';
-import type { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { InProcessLimitStore } from '../memory/in-process-limit-store';
-import { connectLimitRedis } from '../redis/connect-limit-redis';
+import { connectLimitRedis, type LimitRedis } from '../redis/connect-limit-redis';
 import { RedisLimitStore } from '../redis/redis-limit-store';
 import type { Charge, ChargeState, Check, LimitStore } from '../store';
 import { BigIntOracle } from './bigint-oracle';
@@ -93,7 +92,7 @@ const replay = async (store: LimitStore, clock: TestClock, prefix: string, { rul
 
 describe('BigInt oracle', () => {
   let server: TestRedis;
-  let redis: Redis;
+  let redis: LimitRedis;
   const clock = new TestClock();
   beforeAll(async () => {
     server = await startRedis();

@@ -33,7 +33,7 @@ export interface SlotArgs {
   readonly leaseMs: number;
   readonly graceMs: number;
   readonly sequence: number;
-  ownOf(counter: string): number;
+  readonly ownOf: (counter: string) => number;
 }
 
 /** A holder of nothing, for calls without a keeper of slots. */

@@ -1,10 +1,9 @@
 import { redisKeys } from '@quotaplane/contracts';
 import { FaultProxy, startRedis, type TestRedis } from '@quotaplane/testing';
-import type { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { checkOf, connected, countOf, inGoodTime } from '../rig/connected';
 import type { RateCharge, Verdict } from '../store';
-import { connectLimitRedis } from './connect-limit-redis';
+import { connectLimitRedis, type LimitRedis } from './connect-limit-redis';
 import { RedisLimitStore } from './redis-limit-store';
 
 const BUDGET_MS = 25;
@@ -13,8 +12,8 @@ const DECIDED_WITHIN_MS = 1_500;
 
 let server: TestRedis;
 let proxy: FaultProxy;
-let direct: Redis;
-let redis: Redis;
+let direct: LimitRedis;
+let redis: LimitRedis;
 let store: RedisLimitStore;
 
 beforeEach(async () => {

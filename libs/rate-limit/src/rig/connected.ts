@@ -1,9 +1,9 @@
-import type { Redis } from 'ioredis';
+import type { LimitRedis } from '../redis/connect-limit-redis';
 import type { AdmittedCharge, Check, Verdict } from '../store';
 
 /** Waits until a client can be used. For specs. */
-export const connected = async (redis: Redis): Promise<Redis> => {
-  if (redis.status !== 'ready') await new Promise((resolve) => redis.once('ready', resolve));
+export const connected = async <Client extends LimitRedis>(redis: Client): Promise<Client> => {
+  if (redis.status !== 'ready') await new Promise<void>((resolve) => redis.once('ready', () => resolve()));
   return redis;
 };
 

@@ -1,0 +1,194 @@
+import type { Check, Verdict } from '../store';
+import type { LimitRedis } from './connect-limit-redis';
+import { loopInstant, type LoopInstant } from './deadline-watch';
+import { decodeBatch } from './decoded-batch';
+import { encodeBatch, type ScriptArg } from './encoded-batch';
+import { causeOf, unavailable } from './outage';
+import { callScript } from './script-call';
+import type { SlotKeeper } from './slot-keeper';
+
+/** What a lane needs of its store. */
+export interface LaneHost {
+  readonly redis: LimitRedis;
+  readonly maxBatch: number;
+  readonly slots: SlotKeeper;
+  nowArg(): ScriptArg;
+  /** Sees to it that `expire` runs at that instant. */
+  watch(deadlineAtMs: number): void;
+  /** An admission whose caller has decided without us: what was spent for nobody goes back. */
+  refundLate(check: Check, verdict: Extract<Verdict, { status: 'allowed' | 'denied' }>): void;
+  /** A call is so late that its connection must be gone. */
+  reconnect(lane: BatchLane): void;
+  /** Nothing waits here, and nothing is under way. */
+  idle(lane: BatchLane): void;
+}
+
+/** A check between its call and its answer. */
+interface Waiter {
+  readonly check: Check;
+  readonly deadlineAtMs: number;
+  /** Where its budget began, for the later parts of a check in several; else when its call is sent. */
+  readonly since: LoopInstant | undefined;
+  readonly resolve: (verdict: Verdict) => void;
+  /** Its caller has an answer; what the store still says only matters for a refund. */
+  isAnswered: boolean;
+}
+
+/** One script call. */
+interface Call {
+  readonly waiters: readonly Waiter[];
+  readonly sentAt: LoopInstant;
+  /** When one of its waiters was given up first. */
+  missedAtMs: number | undefined;
+}
+
+/** While one call is in flight a full batch may follow it; more would only queue in Redis. */
+const MAX_IN_FLIGHT = 2;
+/** Store wait that a call gets at least: one that was sent late, behind a crowd of this process, is not given up unheard. */
+const MIN_STORE_WAIT_MS = 40;
+/**
+ * How far past its deadline a caller may be kept while the loop has no idle time at all. Past it two polls are enough for a healthy store: its
+ * reply lies in the socket by then. An idle loop gives up at the deadline (P07).
+ */
+const MAX_LATENESS_MS = 75;
+/** A call this long past its deadline has lost its connection, whatever the socket says (half-open). */
+const STUCK_MS = 1_000;
+
+/**
+ * Checks whose keys may share a call. One goes out at once when nothing is in flight; what gathers meanwhile shares the next call, so that a lone
+ * caller pays nothing for the batching and a crowd pays a fraction of a call each.
+ */
+export class BatchLane {
+  private waiting: Waiter[] = [];
+  private readonly inFlight = new Set<Call>();
+  private isSending = false;
+
+  /** @param tag hash tag of all its keys; '' where one server has them all */
+  constructor(private readonly host: LaneHost, readonly tag: string) {}
+
+  /** @param since where the budget of the whole check began, when this is a later part of it */
+  judge(check: Check, deadlineAtMs: number, since?: LoopInstant): Promise<Verdict> {
+    return new Promise((resolve) => {
+      this.waiting.push({ check, deadlineAtMs, since, resolve, isAnswered: false });
+      this.host.watch(deadlineAtMs);
+      if (!this.isSending && (this.inFlight.size === 0 || this.waiting.length >= this.host.maxBatch)) this.send();
+    });
+  }
+
+  /** Answers all that wait, once and for all. */
+  abandon(verdict: Verdict): void {
+    for (const waiter of [...this.waiting.splice(0), ...[...this.inFlight].flatMap(({ waiters }) => waiters)]) {
+      if (!waiter.isAnswered) answer(waiter, verdict);
+    }
+  }
+
+  /**
+   * Gives up what is due. The budget is store wait: what the loop spent on its own work since the call was sent does not count against the store.
+   * @returns the earliest deadline left, Infinity for none
+   */
+  expire(at: LoopInstant): number {
+    let nextAtMs = Infinity;
+    for (const call of this.inFlight) {
+      for (const waiter of call.waiters) {
+        if (waiter.isAnswered) continue;
+        const leftMs = storeWaitLeftMs(waiter, waiter.since ?? call.sentAt, at);
+        if (leftMs > 0) {
+          nextAtMs = Math.min(nextAtMs, at.nowMs + leftMs);
+          continue;
+        }
+        giveUp(waiter);
+        call.missedAtMs ??= at.nowMs;
+      }
+      if (at.nowMs - (call.missedAtMs ?? at.nowMs) > STUCK_MS) this.reconnect();
+    }
+    return Math.min(nextAtMs, this.expireUnsent(at));
+  }
+
+  /**
+   * What was never sent is not sent any more once the calls before it are late; a store that answers in time takes it within a turn or two.
+   * What was sent stays, for its late answer may have to be refunded.
+   */
+  private expireUnsent(at: LoopInstant): number {
+    let nextAtMs = Infinity;
+    const untilLateMs = Math.min(...[...this.inFlight].map((call) => untilLate(call, at)));
+    this.waiting = this.waiting.filter((waiter) => {
+      const dueAtMs = Math.max(waiter.deadlineAtMs, at.nowMs + untilLateMs);
+      if (dueAtMs <= at.nowMs) giveUp(waiter);
+      else nextAtMs = Math.min(nextAtMs, dueAtMs);
+      return !waiter.isAnswered;
+    });
+    return nextAtMs;
+  }
+
+  private reconnect(): void {
+    for (const call of this.inFlight) call.missedAtMs = undefined;
+    this.host.reconnect(this);
+  }
+
+  /** After a reply: the callers whom it wakes ask again before the turn ends, and share a call instead of sending the first of them alone. */
+  private sendSoon(): void {
+    if (this.isSending) return;
+    this.isSending = true;
+    process.nextTick(this.send);
+  }
+
+  private readonly send = (): void => {
+    this.isSending = false;
+    while (this.waiting.length > 0 && this.inFlight.size < MAX_IN_FLIGHT) {
+      const call = { waiters: this.waiting.splice(0, this.host.maxBatch), sentAt: loopInstant(), missedAtMs: undefined };
+      this.inFlight.add(call);
+      void this.run(call);
+    }
+    if (this.inFlight.size === 0) this.host.idle(this);
+  };
+
+  private async run(call: Call): Promise<void> {
+    const { waiters } = call;
+    const { redis, slots } = this.host;
+    const checks = waiters.map((waiter) => waiter.check);
+    const slotCall = slots.begin(checks);
+    let verdicts: Verdict[] = [];
+    try {
+      const batch = encodeBatch(checks, this.host.nowArg(), slotCall && slots.argsOf(slotCall));
+      const reply = await callScript(redis, 'judge-and-spend', batch);
+      verdicts = decodeBatch(checks, batch.entries, reply);
+    } catch (error) {
+      const verdict = unavailable(causeOf(error), error instanceof Error ? error.message : String(error));
+      for (const waiter of waiters) if (!waiter.isAnswered) answer(waiter, verdict);
+    } finally {
+      if (slotCall !== undefined) slots.settle(slotCall, checks, verdicts, (at) => waiters[at]?.isAnswered === true);
+      this.settle(waiters, verdicts);
+      this.inFlight.delete(call);
+      this.sendSoon();
+    }
+  }
+
+  private settle(waiters: readonly Waiter[], verdicts: readonly Verdict[]): void {
+    waiters.forEach((waiter, at) => {
+      const verdict = verdicts[at];
+      if (verdict === undefined) return;
+      if (!waiter.isAnswered) answer(waiter, verdict);
+      else if (verdict.status === 'allowed') this.host.refundLate(waiter.check, verdict);
+    });
+  }
+}
+
+const answer = (waiter: Waiter, verdict: Verdict): void => {
+  waiter.isAnswered = true;
+  waiter.resolve(verdict);
+};
+
+const giveUp = (waiter: Waiter): void => answer(waiter, unavailable('deadline', 'no answer before the deadline'));
+
+const storeWaitLeftMs = ({ deadlineAtMs }: Waiter, since: LoopInstant, at: LoopInstant): number => {
+  const allowedMs = Math.max(MIN_STORE_WAIT_MS, deadlineAtMs - since.nowMs);
+  const lastAtMs = Math.max(deadlineAtMs + MAX_LATENESS_MS, since.nowMs + MIN_STORE_WAIT_MS);
+  return Math.min(allowedMs - (at.idleMs - since.idleMs), lastAtMs - at.nowMs);
+};
+
+/** ms until the store counts as late with a call, whoever waits for it; 0 once it is. */
+const untilLate = (call: Call, at: LoopInstant): number => {
+  if (call.missedAtMs !== undefined) return 0;
+  const waitedMs = Math.max(at.idleMs - call.sentAt.idleMs, at.nowMs - call.sentAt.nowMs - MAX_LATENESS_MS);
+  return Math.max(0, MIN_STORE_WAIT_MS - waitedMs);
+};
