@@ -11,6 +11,7 @@ export const admitted = (charges: readonly Charge[], admission: Admission): Admi
   return charges.flatMap((charge, index) => {
     const state = admission.states[index];
     if (state === undefined || charge.cost === 0 || charge.kind === 'retry') return [];
+    const nowMs = state.nowMs ?? admission.nowMs;
     if (charge.kind === 'slot') return [{ kind: 'slot', counter: charge.counter, units: 1 }];
     const units = Math.min(charge.cost, costCap);
     if (units === 0) return [];
