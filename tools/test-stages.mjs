@@ -19,6 +19,7 @@ export const STAGES = {
   vitest: () => vitest('vitest.json'),
   build: () => script('tools/build.mjs'),
   story,
+  proofs,
   consumers,
   e2e,
 };
@@ -44,8 +45,17 @@ async function vitest(reportName, ...args) {
 
 /** The whole product from outside; after the build, so that its start has nothing left to bundle. */
 async function story() {
-  const config = 'e2e/story/vitest.config.ts';
-  return existsSync(join(ROOT, config)) ? vitest('story.json', '--config', config) : absent(config);
+  return outside('story');
+}
+
+/** Enforcement over a fleet of nodes. */
+async function proofs() {
+  return outside('proofs');
+}
+
+async function outside(name) {
+  const config = `e2e/${name}/vitest.config.ts`;
+  return existsSync(join(ROOT, config)) ? vitest(`${name}.json`, '--config', config) : absent(config);
 }
 
 async function consumers() {

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { figure } from '@quotaplane/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { call, type Answer } from '../story/rig/http-call';
 import { startEcho, startPlatform, type Echo, type Platform } from '../story/rig/platform';
 import { followHealth, startBalancer, type Balancer } from './rig/balancer';
-import { figure } from './rig/length';
 import { limitFor } from './rig/limits';
 
 const NODES = figure(2, 4);

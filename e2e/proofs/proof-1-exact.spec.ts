@@ -1,9 +1,9 @@
+import { figure } from '@quotaplane/testing';
 import { describe, expect, it } from 'vitest';
 import { call, flood, headerOf, type Answer } from '../story/rig/http-call';
 import { limitItems } from '../story/rig/limit-fields';
 import { denied, expectPasses, isMachineCalm, passed } from '../story/rig/story';
 import { balanced, echo, tenantOn } from './rig/fleet';
-import { figure } from './rig/length';
 import { dayLimit, limitFor, RATE_ALGORITHMS } from './rig/limits';
 
 const ROUNDS = figure(1, 10);

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { figure } from '@quotaplane/testing';
 import { describe, expect, it } from 'vitest';
 import type { Answer } from '../story/rig/http-call';
 import { bucketBounds, byStore, passed } from '../story/rig/story';
 import { balanced, echo, tenantOn } from './rig/fleet';
-import { figure } from './rig/length';
 import { limitFor } from './rig/limits';
 
 const SECONDS = figure(5, 60);

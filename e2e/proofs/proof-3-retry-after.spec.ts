@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { figure } from '@quotaplane/testing';
 import { describe, expect, it } from 'vitest';
 import type { Answer } from '../story/rig/http-call';
 import { wholeNumber } from '../story/rig/limit-fields';
 import { balanced, echo, tenantOn } from './rig/fleet';
-import { figure } from './rig/length';
 import { limitFor, RATE_ALGORITHMS } from './rig/limits';
 
 const WAITS = figure(5, 60);

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { FaultProxy, startRedis, type Fault, type TestRedis } from '@quotaplane/testing';
+import { FaultProxy, figure, startRedis, type Fault, type TestRedis } from '@quotaplane/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { degradedAnswers, loggedTotal, metricTotal } from '../story/rig/degraded-totals';
 import { call, flood, headerOf, type Answer } from '../story/rig/http-call';
@@ -8,7 +8,6 @@ import { percentile, until } from '../story/rig/patience';
 import { startEcho, startPlatform, type Echo, type Platform } from '../story/rig/platform';
 import { byStore, expectPasses, isMachineCalm, passed } from '../story/rig/story';
 import { startBalancer, type Balancer } from './rig/balancer';
-import { figure } from './rig/length';
 import { dayLimit } from './rig/limits';
 
 const NODES = 4;

@@ -1,8 +1,8 @@
+import { figure } from '@quotaplane/testing';
 import { describe, expect, it } from 'vitest';
 import { call, flood, headerOf, type Answer, type CallOptions } from '../story/rig/http-call';
 import { limitItems, tightest } from '../story/rig/limit-fields';
 import { balanced, nodeUrls, tenantOn } from './rig/fleet';
-import { figure } from './rig/length';
 import { limitFor } from './rig/limits';
 
 const CALLS = figure(2000, 20_000);

@@ -7,3 +7,4 @@ export type { RedisClusterNode } from './redis-cluster-node';
 export type { SlotMoves } from './redis-cluster-slots';
 export { TestClock } from './test-clock';
 export { ready, TEST_STORES, type TestClient, type TestRoad, type TestStore } from './test-stores';
+export { figure, IS_FULL, SEED } from './run-length';
