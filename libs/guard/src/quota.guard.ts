@@ -1,12 +1,12 @@
 import { Inject, Injectable, Logger, type CanActivate, type ExecutionContext } from '@nestjs/common';
 import { Reflector } from '@nestjs/core';
-import { callContextOf, type CallAnswer, type CallContext } from './contexts/call-context';
+import { callContextOf, type CallContext } from './contexts/call-context';
 import { HandlerRulesReader, type NestHandlerRules } from './handler-rules-reader';
 import { Answer } from './http/answer';
 import type { QuotaProblem } from './http/quota-problem';
 import { QuotaProblemException } from './http/quota-problem.exception';
 import type { GuardedRequest, Identity } from './identity/identity';
-import type { Releasable } from './limiter/call-gate';
+import { settleWith } from './limiter/admitted-answer';
 import { GuardRuntime } from './module/guard-runtime';
 
 /**
@@ -83,15 +83,11 @@ export class QuotaGuard implements CanActivate {
     if (identity.kind === 'anonymous' && request.socket.remoteAddress === undefined) this.warnOfStranger(context.getType<string>());
     const { fields, problem, decision } = await gate.admit({ request, rules, identity, arrivedAtMs });
     answer.set(fields);
-    if (decision?.release) this.releaseAtEnd(decision.release, answer, problem);
-    if (problem) this.deny(problem, Object.fromEntries(fields), context);
-    return true;
-  }
-
-  private releaseAtEnd(release: NonNullable<Releasable['release']>, answer: CallAnswer, problem: QuotaProblem | undefined): void {
-    // No handler will run and no interceptor: only an HTTP response still has an end of its own.
-    if (problem && !(answer instanceof Answer)) release({ statusCode: problem.status, isAborted: false });
-    else answer.onEnd(release);
+    if (problem) {
+      decision?.release?.({ statusCode: problem.status, isAborted: false });
+      this.deny(problem, Object.fromEntries(fields), context);
+    }
+    return !decision || settleWith(answer, decision);
   }
 
   /** A guard class of the route's own, such as one with another `identify`, decides instead of a global one. */

@@ -1,18 +1,10 @@
 import type { ExecutionContext } from '@nestjs/common';
-import type { ResponseField } from '../http/ratelimit-fields';
-import type { OnCallEnd } from '../http/response-end';
 import type { GuardedRequest } from '../identity/identity';
+import type { CallAnswer } from '../limiter/call-answer';
 import { graphqlContext } from './graphql.context';
 import { httpContext } from './http.context';
 import { rpcContext } from './rpc.context';
 import { wsContext } from './ws.context';
-
-/** Where a call's figures go, and what tells its end. */
-export interface CallAnswer {
-  set(fields: readonly ResponseField[]): void;
-  /** Exactly once, when the call has ended. */
-  onEnd(listener: OnCallEnd): void;
-}
 
 /** How calls of one kind come in and are answered. */
 export interface CallContext {

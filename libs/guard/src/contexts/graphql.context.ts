@@ -2,7 +2,7 @@ import type { ExecutionContext } from '@nestjs/common';
 import { Answer, type HttpAnswer } from '../http/answer';
 import type { CallContext } from './call-context';
 import { recordQuotaExtension } from './graphql-extensions';
-import { holdCall } from './held-calls';
+import { heldAnswer } from './held-calls';
 import { requestView, type CarrierRequest } from './request-view';
 
 /** What drivers put on their context; none of it is certain. */
@@ -40,12 +40,12 @@ export const graphqlContext: CallContext = {
     const [, , driver, info] = argsOf(context);
     const response = responseOf(driver);
     return {
+      ...heldAnswer(context.getArgs()),
       set: (fields) => {
         recordQuotaExtension(driver, pathOf(info.path), fields);
         // One response for all fields of an operation: it shows the one decided last.
         if (response) new Answer(response).set(fields);
       },
-      onEnd: (listener) => holdCall(context.getArgs(), listener),
     };
   },
 };

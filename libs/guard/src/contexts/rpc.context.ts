@@ -1,5 +1,5 @@
 import type { CallContext } from './call-context';
-import { holdCall } from './held-calls';
+import { heldAnswer } from './held-calls';
 import { headersOfMessage } from './message-headers';
 import { requestView } from './request-view';
 
@@ -24,7 +24,7 @@ export const rpcContext: CallContext = {
     });
   },
   tokenOf: (context) => context.getArgs(),
-  answerOf: (context) => ({ set: () => undefined, onEnd: (listener) => holdCall(context.getArgs(), listener) }),
+  answerOf: (context) => heldAnswer(context.getArgs()),
 };
 
 function addressOf(transport: unknown): string | undefined {

@@ -1,6 +1,6 @@
 import type { ArgumentsHost } from '@nestjs/common';
 import type { CallContext } from './call-context';
-import { holdCall } from './held-calls';
+import { heldAnswer } from './held-calls';
 import { requestView, type CarrierRequest } from './request-view';
 
 /** A client of Socket.IO, or of `ws`. */
@@ -31,7 +31,7 @@ export const wsContext: CallContext = {
     });
   },
   tokenOf: (context) => context.getArgs(),
-  answerOf: (context) => ({ set: () => undefined, onEnd: (listener) => holdCall(context.getArgs(), listener) }),
+  answerOf: (context) => heldAnswer(context.getArgs()),
 };
 
 /** Tells a client what became of its event: in the ack it asked for, else as an `exception` event, as Nest's own errors. */

@@ -1,4 +1,5 @@
 import { GUARD_HEADERS, LEGACY_HEADERS } from '@quotaplane/contracts';
+import type { CallAnswer } from '../limiter/call-answer';
 import type { ResponseField } from './ratelimit-fields';
 import { onResponseEnd, type EndingResponse, type OnCallEnd } from './response-end';
 
@@ -8,6 +9,7 @@ interface RawAnswer extends EndingResponse {
   hasHeader(name: string): boolean;
   removeHeader(name: string): void;
   readonly headersSent: boolean;
+  destroy(): unknown;
 }
 /** Fastify keeps headers of its own beside the raw answer's; the two are joined when the head is written. */
 interface FastifyAnswer {
@@ -24,7 +26,7 @@ const OWN_FIELDS = [policy, state, limit, remaining, reset, retryAfter, source, 
  * The answer of one request, on Fastify and on Express. Fields go to the raw answer before the handler runs, so that they are on it whatever
  * comes after: a thrown error, a 404, a stream.
  */
-export class Answer {
+export class Answer implements CallAnswer {
   private readonly raw: RawAnswer;
 
   constructor(private readonly answer: HttpAnswer) {
@@ -53,5 +55,9 @@ export class Answer {
   /** Exactly once, when the answer was sent in full or was cut off. */
   onEnd(listener: OnCallEnd): void {
     onResponseEnd(this.raw, listener);
+  }
+
+  cut(): void {
+    this.raw.destroy();
   }
 }

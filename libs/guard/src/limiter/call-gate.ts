@@ -7,7 +7,6 @@ import { denialProblem, problemOf } from '../http/denial-problem';
 import type { QuotaProblem } from '../http/quota-problem';
 import { exposedFields, fieldsOf, type ResponseField } from '../http/ratelimit-fields';
 import { requestIdOf } from '../http/request-facts';
-import type { OnCallEnd } from '../http/response-end';
 import type { GuardedRequest, Identity } from '../identity/identity';
 import type { LimiterNode } from './limiter-node';
 
@@ -23,16 +22,10 @@ export interface Arrival {
 /** What a call is told. */
 export interface Admission {
   /** Undefined: refused before anything was judged, for its credentials are wrong. */
-  readonly decision: (GuardDecision & Releasable) | undefined;
+  readonly decision: (GuardDecision) | undefined;
   readonly fields: readonly ResponseField[];
   /** Present: the call must not go on, and this is its answer. */
   readonly problem: QuotaProblem | undefined;
-}
-
-/** A decision that holds something of its tenant's, such as a slot, until the call has ended. */
-export interface Releasable {
-  /** To be called exactly once, whether the decision allows or denies. */
-  readonly release?: OnCallEnd;
 }
 
 /** Decides calls, whatever framework brought them, and says what to answer. */

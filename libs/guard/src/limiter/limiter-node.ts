@@ -1,19 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { Policy } from '@quotaplane/contracts';
 import { CatalogueCache, ChangeFeed, followChanges, Heartbeat, KeyIndex, NodeDirectory, PolicyCache, StoreClock, Wanted } from '@quotaplane/policy';
 import { connectLimitRedis, InProcessLimitStore, RedisLimitStore, type LimitStore } from '@quotaplane/rate-limit';
-import { Journal, OffenderLog, TrafficLog } from '@quotaplane/usage';
+import { Journal, OffenderLog, RetryWatch, TrafficLog } from '@quotaplane/usage';
 import type { Call } from '../decide/call';
-import { Decider } from '../decide/decider';
+import type { Decider } from '../decide/decider';
+import { DecisionKit, type DecisionLoop, type LoopRules } from '../decide/decision-kit';
 import type { GuardDecision } from '../decide/guard-decision';
 import { KnownPolicies } from '../decide/known-policy';
+import { SubjectMemory } from '../decide/subject-memory';
 import { UsageRecorder } from '../decide/usage-recorder';
 import { CircuitBreaker } from '../degraded/circuit-breaker';
 import { ConnectionLog } from '../degraded/connection-log';
 import { defaultPolicy } from '../degraded/default-policy';
 import { degradedLine, DegradedLog } from '../degraded/degraded-log';
-import { FallbackDecider } from '../degraded/fallback-decider';
+import type { FallbackDecider } from '../degraded/fallback-decider';
 import { ApiKeyIdentity } from '../identity/api-key.identity';
 import { ClientAddress } from '../identity/client-address';
 import type { IdentityResolver } from '../identity/identity';
@@ -32,20 +33,6 @@ const PLATFORM_SILENCE_MS = 2000;
 /** Longest wait for each part at start and at the end: a store that is away must hold up neither. */
 const START_WAIT_MS = 1000;
 const STOP_WAIT_MS = 2000;
-
-/** A decision loop and what answers when the store does not. */
-export interface DecisionLoop {
-  readonly decider: Decider;
-  readonly fallback: FallbackDecider;
-}
-
-/** What a decision loop reads its rules from and writes its usage to. */
-export interface LoopRules {
-  readonly known: KnownPolicies;
-  readonly usage: UsageRecorder;
-  /** Until the first policy is seen. */
-  readonly defaults: Policy;
-}
 
 /**
  * Everything one life of a node runs: connections, caches, feed, heartbeat, journal and the decision loop. Knows no framework.
@@ -70,7 +57,6 @@ export class LimiterNode implements DecisionLoop {
   private readonly limitRedis: LimitRedis;
   private readonly platformRedis: LimitRedis;
   private readonly store: LimitStore;
-  private readonly localStore: LimitStore;
   private readonly wanted: Wanted;
   private readonly journal: Journal;
   private readonly offenders: OffenderLog;
@@ -78,6 +64,7 @@ export class LimiterNode implements DecisionLoop {
   private readonly feed: ChangeFeed;
   private readonly heartbeat: Heartbeat;
   private readonly directory: NodeDirectory;
+  private readonly kit: DecisionKit;
   private isStopped = false;
 
   constructor(
@@ -117,9 +104,22 @@ export class LimiterNode implements DecisionLoop {
     const statistics = { ...log, onDropped: (count: number) => this.metrics.droppedStatistics(count) };
     this.offenders = new OffenderLog(statistics);
     this.traffic = new TrafficLog(statistics);
-    this.usage = new UsageRecorder(this.journal, this.offenders, this.traffic);
+    const retries = new RetryWatch({
+      onRetry: (result, subject) => {
+        this.metrics.retried(result);
+        this.offenders.retried(subject, result);
+      },
+    });
+    this.usage = new UsageRecorder(this.journal, this.offenders, this.traffic, { watch: retries, storeNow: () => clock.now() });
     this.store = new RedisLimitStore({ redis: this.limitRedis });
-    this.localStore = new InProcessLimitStore({ maxCounters: LOCAL_COUNTERS_MAX, now: () => clock.now() });
+    this.kit = new DecisionKit({
+      store: this.store, clock, incarnation, redis, policies: this.policies, subjects: new SubjectMemory(), catalogue: this.catalogue, wanted: this.wanted,
+      localStore: new InProcessLimitStore({ maxCounters: LOCAL_COUNTERS_MAX, now: () => clock.now() }),
+      breaker: this.breaker, directory: this.directory, metrics: this.metrics, storeBudgetMs: options.storeBudgetMs,
+      warn: (line) => logger.warn(line),
+      onError: (error) => onError(error),
+      onFallback: (call, decision, cause) => this.fellBack(call, decision, cause),
+    });
     const known = new KnownPolicies(this.policies, this.catalogue);
     ({ decider: this.decider, fallback: this.fallback } = this.loopWith({ known, usage: this.usage, defaults: defaultPolicy(options.defaultLimits) }));
     this.addresses = new ClientAddress({
@@ -132,18 +132,8 @@ export class LimiterNode implements DecisionLoop {
   }
 
   /** A decision loop with rules of its own over this node's store, clock and breaker. */
-  loopWith({ known, usage, defaults }: LoopRules): DecisionLoop {
-    const { clock, incarnation, directory, localStore, store, policies, wanted, breaker } = this;
-    const fallback = new FallbackDecider({
-      known, clock, incarnation, directory, usage, localStore, defaults,
-      onFallback: (call, decision, cause) => this.fellBack(call, decision, cause),
-    });
-    const decider = new Decider({
-      store, policies, known, wanted, clock, breaker, fallback, usage,
-      onStoreFailure: (cause) => this.metrics.storeFailed(cause),
-      storeBudgetMs: this.options.storeBudgetMs,
-    });
-    return { decider, fallback };
+  loopWith(rules: LoopRules): DecisionLoop {
+    return this.kit.loopWith(rules);
   }
 
   /** Starts what the first decision needs; a store that is away delays it by a second or two at most. */
@@ -153,6 +143,7 @@ export class LimiterNode implements DecisionLoop {
     this.journal.start();
     this.offenders.start();
     this.traffic.start();
+    this.kit.start();
   }
 
   /** From here on the node shows up in receipts: it serves. */
@@ -172,7 +163,7 @@ export class LimiterNode implements DecisionLoop {
     const closed = await within(STOP_WAIT_MS, this.journal.close());
     const isSaved = closed !== undefined && Object.keys(closed.atRisk).length === 0;
     if (!isSaved) this.logger.error(`the last flush did not reach the store; units at risk: ${closed ? JSON.stringify(closed.atRisk) : 'unknown'}`);
-    await within(STOP_WAIT_MS, Promise.all([this.offenders.close(), this.traffic.close(), this.heartbeat.stop(), this.feed.stop(), this.store.close()]));
+    await within(STOP_WAIT_MS, Promise.all([this.offenders.close(), this.traffic.close(), this.kit.close(), this.heartbeat.stop(), this.feed.stop(), this.store.close()]));
     this.limitRedis.disconnect();
     this.platformRedis.disconnect();
   }

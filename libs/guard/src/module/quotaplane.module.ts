@@ -1,6 +1,7 @@
 import { Module, type DynamicModule, type FactoryProvider, type Provider } from '@nestjs/common';
 import { APP_FILTER } from '@nestjs/core';
 import { QuotaProblemFilter } from '../http/quota-problem.filter';
+import { Limiter } from '../limiter/limiter';
 import { QuotaMetrics } from '../metrics';
 import { QUOTAPLANE_OPTIONS, type QuotaplaneAsyncOptions, type QuotaplaneOptions } from '../options';
 import { QuotaGuard } from '../quota.guard';
@@ -31,12 +32,13 @@ export class QuotaplaneModule {
 
 function moduleOf(options: Provider, imports: DynamicModule['imports'] = []): DynamicModule {
   const metrics: FactoryProvider<QuotaMetrics> = { provide: QuotaMetrics, inject: [GuardRuntime], useFactory: (runtime: GuardRuntime) => runtime.node.metrics };
+  const limiter: FactoryProvider<Limiter> = { provide: Limiter, inject: [GuardRuntime], useFactory: ({ node, gate }: GuardRuntime) => new Limiter(node, gate) };
   return {
     module: QuotaplaneModule,
     global: true,
     imports,
-    providers: [options, GuardRuntime, QuotaGuard, metrics, { provide: APP_FILTER, useClass: QuotaProblemFilter }],
+    providers: [options, GuardRuntime, QuotaGuard, metrics, limiter, { provide: APP_FILTER, useClass: QuotaProblemFilter }],
     // The options and the runtime too: a guard named in @UseGuards is made anew in the module of its controller.
-    exports: [QUOTAPLANE_OPTIONS, GuardRuntime, QuotaGuard, metrics],
+    exports: [QUOTAPLANE_OPTIONS, GuardRuntime, QuotaGuard, metrics, limiter],
   };
 }
