@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 /**
  * Builds the published package: `dist/guard` with an ESM and a CommonJS bundle, one declaration file for each, package.json, README and licence.
+ * The same for the subpath `client`, which runs in browsers and so may import nothing.
  *
  * The inner libraries are inlined, code and types; packages from npm stay dependencies, Nest stays a peer. Usage: `node tools/build-guard.mjs [--pack]`;
  * `--pack` also runs `npm pack` and prints the path of the tarball last.
@@ -18,6 +19,8 @@ const SOURCE = join(ROOT, 'libs/guard');
 const INNER = ['@quotaplane/contracts', '@quotaplane/policy', '@quotaplane/rate-limit', '@quotaplane/usage'];
 /** npm packages that the bundles still import; everything else must be inlined or a peer. */
 const DEPENDENCIES = ['ioredis', 'ipaddr.js', 'prom-client', 'structured-headers', 'zod'];
+const ENTRY = 'src/index.ts';
+const CLIENT = 'src/client/index.ts';
 const PEERS = ['@nestjs/common', '@nestjs/core', 'reflect-metadata', 'rxjs'];
 
 /**
@@ -36,6 +39,8 @@ export async function buildGuard(outDir = join(ROOT, 'dist/guard'), say = () => 
     timed('ESM bundle', bundle(outDir, 'esm', 'index.mjs')),
     timed('CommonJS bundle', bundle(outDir, 'cjs', 'index.cjs')),
     timed('type declarations', declare(outDir)),
+    timed('client bundles', Promise.all([bundle(outDir, 'esm', 'client.mjs', CLIENT), bundle(outDir, 'cjs', 'client.cjs', CLIENT)])),
+    timed('client type declarations', declare(outDir, 'client', CLIENT, [])),
   ]);
   writeFileSync(join(outDir, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`);
   copyFileSync(join(SOURCE, 'README.md'), join(outDir, 'README.md'));
@@ -51,11 +56,11 @@ export async function packGuard(outDir) {
   return join(target, packed.filename);
 }
 
-async function bundle(outDir, format, file) {
+async function bundle(outDir, format, file, entry = ENTRY) {
   const build = await rolldown({
-    input: join(SOURCE, 'src/index.ts'),
+    input: join(SOURCE, entry),
     tsconfig: join(SOURCE, 'tsconfig.json'),
-    platform: 'node',
+    platform: entry === CLIENT ? 'browser' : 'node',
     external: [...DEPENDENCIES, ...PEERS, /^node:/],
     // Rooms that the guard does not use (periods, settlement) bring packages along that it must not depend on.
     treeshake: { moduleSideEffects: false },
@@ -65,6 +70,7 @@ async function bundle(outDir, format, file) {
     const { output } = await build.write({ file: join(outDir, file), format, sourcemap: true, keepNames: true, exports: 'named' });
     const known = new Set([...DEPENDENCIES, ...PEERS]);
     const strange = output[0].imports.filter((id) => !id.startsWith('node:') && !known.has(id));
+    if (entry === CLIENT) strange.push(...output[0].imports);
     if (strange.length > 0) throw new Error(`${file} imports ${strange.join(', ')}, which the package does not declare`);
   } finally {
     await build.close();
@@ -72,15 +78,15 @@ async function bundle(outDir, format, file) {
 }
 
 /** One declaration file with the inner libraries' types inlined, for both formats. */
-async function declare(outDir) {
+async function declare(outDir, name = 'index', entry = ENTRY, allowed = [...PEERS, 'prom-client']) {
   const generator = join(ROOT, 'node_modules/dts-bundle-generator/dist/bin/dts-bundle-generator.js');
-  const target = join(outDir, 'index.d.mts');
+  const target = join(outDir, `${name}.d.mts`);
   const args = ['-o', target, '--project', join(SOURCE, 'tsconfig.types.json'), '--external-inlines', ...INNER, '--no-banner', '--export-referenced-types', 'false', '--no-check', '--silent'];
-  await run(process.execPath, [generator, ...args, '--', join(SOURCE, 'src/index.ts')], { cwd: ROOT });
+  await run(process.execPath, [generator, ...args, '--', join(SOURCE, entry)], { cwd: ROOT });
   const text = readFileSync(target, 'utf8');
-  const leaks = [...text.matchAll(/from ['"]([^'"]+)['"]/g)].map((match) => match[1]).filter((id) => ![...PEERS, 'prom-client'].includes(id));
+  const leaks = [...text.matchAll(/from ['"]([^'"]+)['"]/g)].map((match) => match[1]).filter((id) => !allowed.includes(id));
   if (leaks.length > 0) throw new Error(`types of ${leaks.join(', ')} leak into the declarations`);
-  writeFileSync(join(outDir, 'index.d.cts'), text);
+  writeFileSync(join(outDir, `${name}.d.cts`), text);
 }
 
 function manifest() {
@@ -102,9 +108,13 @@ function manifest() {
         import: { types: './index.d.mts', default: './index.mjs' },
         require: { types: './index.d.cts', default: './index.cjs' },
       },
+      './client': {
+        import: { types: './client.d.mts', default: './client.mjs' },
+        require: { types: './client.d.cts', default: './client.cjs' },
+      },
       './package.json': './package.json',
     },
-    files: ['index.*'],
+    files: ['index.*', 'client.*'],
     sideEffects: false,
     dependencies: Object.fromEntries(DEPENDENCIES.map((name) => [name, rangeOf(name, versions[name])])),
     peerDependencies: own.peerDependencies,
