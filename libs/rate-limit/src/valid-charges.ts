@@ -4,8 +4,8 @@ import type { AdmittedCharge, Charge } from './store';
 export class InvalidChargeError extends RangeError {
   override readonly name = 'InvalidChargeError';
 
-  constructor(readonly counter: string, readonly field: string, readonly value: unknown) {
-    super(`${field} of counter ${counter} must be a whole number within 0 .. 2^53-1, not ${String(value)}`);
+  constructor(readonly counter: string, readonly field: string, readonly value: unknown, most = '2^53-1') {
+    super(`${field} of counter ${counter} must be a whole number within 0 .. ${most}, not ${String(value)}`);
   }
 }
 
@@ -23,6 +23,9 @@ export const requireValidCharges = (charges: readonly Charge[]): void => {
   for (const charge of charges) requireValidCharge(charge);
 };
 
+/** Entries that a sliding log may hold, so that its memory and its longest walk stay bounded. */
+const LOG_LIMIT_MAX = 10_000;
+
 const requireValidCharge = (charge: Charge): void => {
   const { counter } = charge;
   requireFigure(counter, 'cost', charge.cost);
@@ -34,7 +37,9 @@ const requireValidCharge = (charge: Charge): void => {
   }
   if (charge.kind !== 'retry') requireFigure(counter, 'limit', charge.limit);
   if (charge.kind !== 'slot') requireFigure(counter, 'windowMs', charge.windowMs, 1);
-  if (charge.kind === 'bucket') requireFigure(counter, 'capacity', charge.capacity);
+  if (charge.kind === 'bucket' || charge.kind === 'queue') requireFigure(counter, 'capacity', charge.capacity);
+  if (charge.kind === 'queue') requireFigure(counter, 'maxWaitMs', charge.maxWaitMs);
+  if (charge.kind === 'log' && charge.limit > LOG_LIMIT_MAX) throw new InvalidChargeError(counter, 'limit', charge.limit, String(LOG_LIMIT_MAX));
 };
 
 /** @throws {InvalidChargeError} naming the field */
@@ -43,6 +48,13 @@ export const requireValidRefund = (charges: readonly AdmittedCharge[]): void => 
     requireFigure(charge.counter, 'units', charge.units);
     if (charge.kind === 'quota') requireFigure(charge.counter, 'periodEndMs', charge.periodEndMs);
     else if (charge.kind !== 'slot') requireFigure(charge.counter, 'windowMs', charge.windowMs, 1);
-    if (charge.kind === 'bucket') requireFigure(charge.counter, 'limit', charge.limit);
+    if (charge.kind === 'bucket' || charge.kind === 'queue') requireFigure(charge.counter, 'limit', charge.limit);
+    for (const [field, value] of instantsOf(charge)) requireFigure(charge.counter, field, value);
   }
+};
+
+const instantsOf = (charge: AdmittedCharge): [string, number][] => {
+  if (charge.kind === 'log') return [['atMs', charge.atMs]];
+  if (charge.kind === 'queue') return [['departsAtMs', charge.departsAtMs]];
+  return charge.kind === 'counter' || charge.kind === 'window' ? [['startMs', charge.startMs]] : [];
 };

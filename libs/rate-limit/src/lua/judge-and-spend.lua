@@ -18,6 +18,9 @@ ARGV, in order
       'q' quota      allowance or -1, 'r' | 't' | 'b', period_end_ms
       'l' lane       limit, window_ms, capacity                       bucket judged only when the quota before it is past its allowance
       's' counter    limit, window_ms, ''                             (sliding counter)
+      'g' log        limit, window_ms, ''                             (sliding log)
+      'u' queue      limit, window_ms, 'capacity:max_wait_ms'         (leaky bucket) extra: ms until the call departs, when allowed
+      'c' slot       limit, what the caller holds beside this batch, see parts/slot.lua
   All numbers are integers in decimal, 0 .. 2^53-1; the caller has validated them.
 
 Reply  { now_ms, answer of check 1, answer of check 2, ... }, integers except where noted
@@ -118,6 +121,9 @@ local rich, slot_rich, judge_rich, report_rich = false, nil, nil, nil
 if ARGV[4] == 'r' then
   --@include rich.lua
   --@include counter.lua
+  --@include log.lua
+  --@include queue.lua
+  --@include slot.lua
 end
 
 local replies = { now }

@@ -7,6 +7,8 @@ ARGV     then per charge: kind, a, b, units    four arguments always
   'w' window   window_ms, start_ms of the window that was charged
   'q' quota    period_end_ms, ''
   's' counter  window_ms, start_ms of the window that was charged
+  'g' log      window_ms, at_ms of the admission
+  'u' queue    limit, 'window_ms:departs_at_ms'
   All numbers are integers in decimal, 0 .. 2^53-1; the caller has validated them.
 
 Reply    { 1 | 0 per charge }   1 when units came back; 0 when there was nothing to give back to: no counter, or another window by now
@@ -74,20 +76,9 @@ local function refund_window(key, text, window_ms, start_ms, units)
   return write(key, count, format('%.0f:%.0f', count, start), ttl_of(start + window_ms - now, GRACE_MS))
 end
 
--- The window that was charged gets its units back while it is one of the two.
-local function refund_counter(key, text, window_ms, start_ms, units)
-  local left, middle, right = match(text, '^(%d+):(%d+):(%d+)$')
-  local previous, current, start = exact(left), exact(middle), exact(right)
-  if not previous or not current or not start or start_ms > now or now - start_ms >= 2 * window_ms then return 0 end
-  if start == start_ms then current = max(0, current - units)
-  elseif start == start_ms + window_ms then previous = max(0, previous - units)
-  else return 0 end
-  local running = now - fmod(now, window_ms)
-  local inside, counted = previous, current
-  if start < running then inside, counted = start >= running - window_ms and current or 0, 0 end
-  local reset = running + (counted > 0 and 2 or 1) * window_ms - now
-  return write(key, inside + counted, format('%.0f:%.0f:%.0f', previous, current, start), ttl_of(reset, GRACE_MS))
-end
+--@include refund-counter.lua
+--@include refund-log.lua
+--@include refund-queue.lua
 
 local function refund_quota(key, text, period_end_ms, units)
   local count = exact(match(text, '^%d+$'))
@@ -100,11 +91,13 @@ local replies = {}
 for i = 1, #KEYS do
   local at = 4 * i - 2
   local kind, a, b, units = ARGV[at], tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3])
-  local text = redis.pcall('GET', KEYS[i])
-  if type(text) ~= 'string' then replies[i] = 0
+  local text = kind ~= 'g' and redis.pcall('GET', KEYS[i])
+  if kind == 'g' then replies[i] = refund_log(KEYS[i], a, b, units)
+  elseif type(text) ~= 'string' then replies[i] = 0
   elseif kind == 'b' then replies[i] = refund_bucket(KEYS[i], text, a, b, units)
   elseif kind == 'w' then replies[i] = refund_window(KEYS[i], text, a, b, units)
   elseif kind == 's' then replies[i] = refund_counter(KEYS[i], text, a, b, units)
+  elseif kind == 'u' then replies[i] = refund_queue(KEYS[i], text, a, ARGV[at + 2], units)
   else replies[i] = refund_quota(KEYS[i], text, a, units) end
 end
 return replies

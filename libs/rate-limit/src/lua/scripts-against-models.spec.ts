@@ -8,6 +8,7 @@ import { withUnits } from '../rig/connected';
 import { ModelRedis } from '../rig/model-redis';
 import { BASE, HEAD, histories, START_MS, type Step } from '../rig/random-histories';
 import { runRefund, runScript } from '../rig/run-script';
+import { LIST } from '../rig/state-text';
 import type { AdmittedCharge } from '../store';
 
 /** Slack between the model's idea of real time and the server's. */
@@ -27,6 +28,13 @@ afterAll(async () => {
   redis.disconnect();
   await server.stop();
 });
+
+/** A key's value as the models know it; undefined for a type that no counter has. */
+const textIn = async (name: string): Promise<string | null | undefined> => {
+  const type = await redis.type(name);
+  if (type === 'list') return LIST + (await redis.lrange(name, 0, -1)).join('\n');
+  return type === 'hash' ? undefined : redis.get(name);
+};
 
 class History {
   private readonly model = new ModelRedis(() => performance.now());
@@ -58,7 +66,8 @@ class History {
 
   private async plant({ counter, value, lifeMs }: Extract<Step, { step: 'plant' }>): Promise<void> {
     await redis.del(counter);
-    if (value === undefined) await redis.rpush(counter, 'a list where a string should be');
+    if (value === undefined) await redis.hset(counter, 'a hash', 'where a string or a list should be');
+    else if (value.startsWith(LIST)) await redis.rpush(counter, ...value.slice(LIST.length).split('\n'));
     else await redis.set(counter, value);
     if (lifeMs !== undefined) await redis.pexpire(counter, lifeMs);
     this.model.keys.set(counter, { text: value, expiresAtMs: lifeMs === undefined ? Infinity : performance.now() + lifeMs });
@@ -68,7 +77,7 @@ class History {
     const names = [...this.model.keys.keys()];
     const counters = (await redis.keys('qp:*')).filter((key) => key !== BASE && !key.endsWith(':head'));
     expect(counters.sort()).toEqual([...names].sort());
-    const found = await Promise.all(names.map((name) => Promise.all([redis.get(name).catch(() => undefined), redis.pttl(name)])));
+    const found = await Promise.all(names.map((name) => Promise.all([textIn(name), redis.pttl(name)])));
     names.forEach((name, at) => {
       const [expected, [text, pttl] = []] = [this.model.keys.get(name), found[at]];
       expect({ name, text }).toEqual({ name, text: expected?.text });

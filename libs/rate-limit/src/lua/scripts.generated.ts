@@ -45,8 +45,11 @@ return replies
 `,
   },
   'judge-and-spend': {
-    sha1: '2474772967c960a3655e2d410d13af0460cb75c3',
+    sha1: '256da47790c71354620cc3d71865c64cb0a97cf2',
     source: `
+
+
+
 
 
 
@@ -288,6 +291,320 @@ return remaining, reset, wait_for(remaining + 1, state, limit, window_ms), ttl_o
 end,
 write = function(key, state, ttl)
 call('SET', key, format('%.0f:%.0f:%.0f', state[1], state[2], state[3]), 'PX', ttl)
+end,
+}
+end
+
+
+
+
+do
+local CHUNK = 100
+
+local function parsed(text)
+local left, right = match(text, '^(%d+):(%d+)$')
+local time, units = exact(left), exact(right)
+if not time or not units then return 0, 0 end
+return time, units
+end
+
+local function add(one, other)
+return one > 9007199254740991 - other and 9007199254740991 or one + other
+end
+
+
+local function entry(log, at)
+local texts = log.texts
+while at > log.read do
+local chunk = call('LRANGE', log.key, log.read + 1, log.read + CHUNK)
+for each = 1, #chunk do texts[log.read + each] = chunk[each] end
+log.read = log.read + #chunk
+end
+return parsed(texts[at])
+end
+
+
+local function rebase(log, time, units)
+if time < now then return 0 end
+log.last = log.last - 1
+if time == now then return units end
+log.is_ahead = true
+local tail, low, chunk = units, log.last + 1, nil
+while log.last > 0 do
+if log.last < low then
+low = log.last > CHUNK and log.last - CHUNK + 1 or 1
+chunk = call('LRANGE', log.key, low, log.last)
+end
+local before, more = parsed(chunk[log.last - low + 1])
+if before < now then break end
+tail, log.last = add(tail, more), log.last - 1
+end
+return tail
+end
+
+
+local function wait_for(state, units, window_ms)
+local log, freed, newest = state[3], 0, now
+for at = log and log.first or 1, log and log.last or 0 do
+local time, more = entry(log, at)
+freed, newest = freed + more, time
+if freed >= units then return time + window_ms - now end
+end
+return state[2] > 0 and window_ms or newest + window_ms - now
+end
+
+
+local function emptied(log)
+log.first, log.last, log.is_ahead = log.length, log.length - 1, false
+return { 0, 0, log }
+end
+
+rich['g'] = {
+load = function(key, _, window_ms)
+local head = try('LRANGE', key, 0, 15)
+if head.err then return nil end
+local sum = head[1] and exact(match(head[1], '^%d+$'))
+if not sum then return nil end
+window_ms = tonumber(window_ms)
+local log = { key = key, texts = {}, read = #head - 1, first = 1, last = #head - 1, length = #head, newest = 0, is_ahead = false }
+for at = 2, #head do log.texts[at - 1] = head[at] end
+if #head == 16 then
+log.length = call('LLEN', key)
+log.last = log.length - 1
+end
+if log.last == 0 then return emptied(log) end
+local time, units = parsed(log.last <= log.read and log.texts[log.last] or call('LINDEX', key, -1))
+if now - time >= window_ms then return emptied(log) end
+local tail = rebase(log, time, units)
+log.newest = tail > 0 and now or time
+while log.first <= log.last do
+local at, expired = entry(log, log.first)
+if now - at < window_ms then break end
+sum, log.first = expired < sum and sum - expired or 0, log.first + 1
+end
+return sum > 0 and { sum, tail, log } or emptied(log)
+end,
+judge = function(state, limit, window_ms, _, cost, claimed, closed_ms)
+if limit == 0 then return closed_ms end
+if cost == 0 then return 0 end
+if cost > limit - claimed then return -1 end
+local total, sum = claimed + cost, state and state[1] or 0
+local missing = sum - (limit - total)
+if missing > 0 then return wait_for(state, missing, tonumber(window_ms)) end
+return 0, { sum + total, add(state and state[2] or 0, total), state and state[3] or false }
+end,
+
+deny = function(state, limit)
+if limit == 0 or not state or state[1] == 0 or state[4] then return nil end
+local log = state[3]
+if not log or not log.is_ahead and log.first == 1 then return nil end
+return { state[1], state[2], log, true }
+end,
+report = function(state, limit, window_ms, _, closed_ms)
+if limit == 0 then return 0, closed_ms, closed_ms, 0 end
+if not state or state[1] == 0 then return limit, 0, 0, 0 end
+window_ms = tonumber(window_ms)
+local sum = state[1]
+local reset = state[2] > 0 and window_ms or state[3].newest + window_ms - now
+local missing = sum < limit and 1 or sum - limit + 1
+return sum < limit and limit - sum or 0, reset, wait_for(state, missing, window_ms), ttl_of(reset)
+end,
+write = function(key, state, ttl)
+local log, sum = state[3], format('%.0f', state[1])
+local tail = state[2] > 0 and format('%.0f:%.0f', now, state[2])
+if not log then
+call('DEL', key)
+call('RPUSH', key, sum, tail)
+else
+
+if tail and log.last + 1 < log.length then
+call('LSET', key, log.last + 1, tail)
+if log.last + 2 < log.length then call('LTRIM', key, 0, log.last + 1) end
+elseif tail then
+call('RPUSH', key, tail)
+end
+if log.first > 1 then call('LTRIM', key, log.first - 1, -1) end
+call('LSET', key, 0, sum)
+end
+call('PEXPIRE', key, ttl)
+end,
+}
+end
+
+
+
+do
+
+local waits = {}
+
+local function numbers(window_ms, c)
+local capacity, max_wait = match(c, '^(%d+):(%d+)$')
+window_ms, capacity = tonumber(window_ms), tonumber(capacity)
+
+local most = floor_divide(9007199254740991, window_ms)
+return window_ms, capacity < most and capacity or most, tonumber(max_wait)
+end
+
+
+local function settle(state, limit)
+if not state then return 0, now, 0 end
+local debt, at, free_at, rest = state[1], state[2], state[3], state[4]
+if at > now then
+free_at = free_at > at - now and free_at - (at - now) or 0
+else
+local drained = (now - at) * limit
+debt = drained >= debt and 0 or debt - drained
+end
+
+if limit ~= state[5] and rest > 0 then free_at, rest = free_at + 1, 0 end
+if free_at < now then return debt, now, 0 end
+return debt, free_at, rest
+end
+
+
+local function later(at, rest, units, window_ms, limit)
+local part = fmod(units * window_ms, limit)
+local whole = (units * window_ms - part) / limit
+if rest >= limit - part then
+whole, rest = whole + 1, rest - (limit - part)
+else
+rest = rest + part
+end
+if whole > 9007199254740991 - at then return 9007199254740991, 0 end
+return at + whole, rest
+end
+
+rich['u'] = {
+load = function(key)
+local text = try('GET', key)
+if type(text) ~= 'string' then return nil end
+local one, two, three, four, five = match(text, '^(%d+):(%d+):(%d+):(%d+):(%d+)$')
+local debt, at, free_at, rest, limit = exact(one), exact(two), exact(three), exact(four), exact(five)
+if not debt or not at or not free_at or not rest or not limit or rest >= limit then return nil end
+return { debt, at, free_at, rest, limit }
+end,
+judge = function(state, limit, b, c, cost, claimed, closed_ms, i)
+local window_ms, capacity, max_wait = numbers(b, c)
+if limit == 0 or capacity == 0 then return closed_ms end
+waits[i] = 0
+if cost == 0 then return 0 end
+if cost > capacity - claimed then return -1 end
+
+if claimed > 0 and ceil_divide(claimed * window_ms, limit) > max_wait then return -1 end
+local debt, free_at, rest = settle(state, limit)
+local departs_at, departs_rest = later(free_at, rest, claimed, window_ms, limit)
+local wait, total, retry = departs_at - now + (departs_rest > 0 and 1 or 0), claimed + cost, 0
+local missing = total * window_ms - (capacity * window_ms - debt)
+if missing > 0 then retry = ceil_divide(missing, limit) end
+if wait - max_wait > retry then retry = wait - max_wait end
+if retry > 0 then return retry end
+waits[i] = wait
+free_at, rest = later(free_at, rest, total, window_ms, limit)
+return 0, { debt + total * window_ms, now, free_at, rest, limit }
+end,
+deny = function(state, limit, b, c)
+local _, capacity = numbers(b, c)
+if limit == 0 or capacity == 0 or not state or state[2] <= now then return nil end
+local back = state[2] - now
+return { state[1], now, state[3] > back and state[3] - back or 0, state[4], state[5] }
+end,
+report = function(state, limit, b, c, closed_ms, i, passes)
+local window_ms, capacity = numbers(b, c)
+if limit == 0 or capacity == 0 then return 0, closed_ms, closed_ms, 0 end
+local debt, free_at, rest = settle(state, limit)
+local room, reset, extra = capacity * window_ms - debt, free_at - now + (rest > 0 and 1 or 0), passes and waits[i] or -1
+if debt == 0 then return capacity, reset, 0, reset > 0 and ttl_of(reset) or 0, extra end
+local drained = ceil_divide(debt, limit)
+if drained > reset then reset = drained end
+local remaining, to_next_unit = 0, window_ms - room
+if room > 0 then
+local part = fmod(room, window_ms)
+remaining, to_next_unit = (room - part) / window_ms, window_ms - part
+end
+return remaining, reset, ceil_divide(to_next_unit, limit), ttl_of(reset), extra
+end,
+write = function(key, state, ttl)
+call('SET', key, format('%.0f:%.0f:%.0f:%.0f:%.0f', state[1], state[2], state[3], state[4], state[5]), 'PX', ttl)
+end,
+}
+end
+
+
+
+
+do
+
+local LEASE_MOST_MS = 60000
+
+local REGENERATED_MS = 3456000000
+
+local function rest_of_grace(state)
+if not state[4].is_regenerated then return 0 end
+local since = state[3]
+if not since or since > now then return state[4].grace_ms end
+local rest = since + state[4].grace_ms - now
+return rest > 0 and rest or 0
+end
+
+rich['c'] = {
+load = function(key, _, own, order)
+local incarnation, lease, grace, sequence, regenerated = match(order, '^(.-):(%d+):(%d+):(%d+):(%d)$')
+order = { incarnation = incarnation, lease_ms = tonumber(lease), grace_ms = tonumber(grace), sequence = tonumber(sequence), is_regenerated = regenerated == '1' }
+local others, since, ended = 0, nil, {}
+local fields = try('HGETALL', key)
+order.is_bad = fields.err ~= nil
+for f = 1, order.is_bad and 0 or #fields, 2 do
+local name, text = fields[f], fields[f + 1]
+local count, until_ms, written = match(text, '^(%d+):(%d+):(%d+)$')
+count, until_ms, written = exact(count), exact(until_ms), exact(written)
+if name == '#since' then
+since = exact(match(text, '^%d+$'))
+elseif name == incarnation then
+if written and written > order.sequence then order.is_overtaken = true end
+elseif not written or until_ms <= now then
+ended[#ended + 1] = name
+elseif until_ms > now + LEASE_MOST_MS then
+others, order.ahead = others + count, order.ahead or {}
+order.ahead[name] = format('%.0f:%.0f:%.0f', count, now + LEASE_MOST_MS, written)
+else
+others = others + count
+end
+end
+return { others, tonumber(own), since, order, ended }
+end,
+judge = function(state, limit, _, _, cost, claimed, closed_ms)
+if limit == 0 then return closed_ms end
+if cost == 0 then return 0 end
+if cost > limit - claimed then return -1 end
+local rest = rest_of_grace(state)
+if rest > 0 then return rest end
+if state[4].is_overtaken or cost > limit - claimed - state[1] - state[2] then return 1000 end
+return 0, { state[1], state[2] + claimed + cost, state[3], state[4], state[5], true }
+end,
+
+deny = function(state, limit)
+if limit > 0 and state[4].is_regenerated and (not state[3] or state[3] > now) then
+return { state[1], state[2], now, state[4], state[5], state[6] }
+end
+end,
+report = function(state, limit, _, _, closed_ms)
+if limit == 0 then return 0, closed_ms, closed_ms, 0 end
+local rest, used = rest_of_grace(state), state[1] + state[2]
+local ttl = state[4].is_regenerated and REGENERATED_MS or ttl_of(state[4].lease_ms)
+if rest > 0 then return 0, rest, rest, ttl end
+local hint = used > 0 and 1000 or 0
+return used < limit and limit - used or 0, hint, hint, ttl
+end,
+write = function(key, state, ttl)
+local order = state[4]
+if order.is_bad then call('DEL', key) end
+if state[6] then
+call('HSET', key, order.incarnation, format('%.0f:%.0f:%.0f', state[2], now + order.lease_ms, order.sequence))
+end
+if state[3] then call('HSET', key, '#since', format('%.0f', state[3])) end
+for name, text in pairs(order.ahead or {}) do call('HSET', key, name, text) end
+if #state[5] > 0 then call('HDEL', key, unpack(state[5])) end
+call('PEXPIRE', key, ttl)
 end,
 }
 end
@@ -550,8 +867,10 @@ return replies
 `,
   },
   'refund': {
-    sha1: '89abd6234e9ad73a7da90dc9dd9f7d126bac57bf',
+    sha1: 'c2f01158d051d7938833d63deb2183f6c6fc2956',
     source: `
+
+
 
 
 
@@ -642,6 +961,71 @@ local reset = running + (counted > 0 and 2 or 1) * window_ms - now
 return write(key, inside + counted, format('%.0f:%.0f:%.0f', previous, current, start), ttl_of(reset, GRACE_MS))
 end
 
+local function log_entry(text)
+local left, right = match(text or '', '^(%d+):(%d+)$')
+local time, units = exact(left), exact(right)
+if not time or not units then return 0, 0 end
+return time, units
+end
+
+local function refund_log(key, window_ms, at_ms, units)
+local head = redis.pcall('LRANGE', key, 0, 0)
+local sum = not head.err and head[1] and exact(match(head[1], '^%d+$'))
+if not sum or now - at_ms >= window_ms then return 0 end
+local last = redis.call('LLEN', key) - 1
+local low, high, text, counted = 1, last, nil, nil
+while low <= high do
+local middle = (low + high - fmod(low + high, 2)) / 2
+local found = redis.call('LINDEX', key, middle)
+local time, charged = log_entry(found)
+if time == at_ms then
+low, high, text, counted = middle, middle - 1, found, charged
+elseif time < at_ms then low = middle + 1
+else high = middle - 1 end
+end
+if not text then return 0 end
+local back = min(units, counted)
+local left, is_gone = max(0, sum - back), back == counted
+local newest_at = is_gone and low == last and last - 1 or last
+local newest = newest_at > 0 and log_entry(redis.call('LINDEX', key, newest_at))
+if left == 0 or not newest or now - newest >= window_ms then
+redis.call('DEL', key)
+return 1
+end
+if is_gone then redis.call('LREM', key, -1, text)
+else redis.call('LSET', key, low, format('%.0f:%.0f', at_ms, counted - back)) end
+redis.call('LSET', key, 0, format('%.0f', left))
+redis.call('PEXPIRE', key, format('%.0f', ttl_of(min(newest, now) + window_ms - now, GRACE_MS)))
+return 1
+end
+
+local function refund_queue(key, text, limit, b, units)
+local one, two, three, four, five = match(text, '^(%d+):(%d+):(%d+):(%d+):(%d+)$')
+local debt, at, free_at, rest, queued = exact(one), exact(two), exact(three), exact(four), exact(five)
+if not debt or not at or not free_at or not rest or not queued or rest >= queued then return 0 end
+local window_ms, departs_at = match(b, '^(%d+):(%d+)$')
+window_ms, departs_at = tonumber(window_ms), tonumber(departs_at)
+local amount = units * window_ms
+local part = fmod(amount, queued)
+local whole = (amount - part) / queued + (rest < part and 1 or 0)
+if queued == limit and departs_at > now and whole <= free_at then
+local from, from_rest = free_at - whole, rest < part and rest + (queued - part) or rest - part
+if from + (from_rest > 0 and 1 or 0) == departs_at then free_at, rest = from, from_rest end
+end
+debt = amount >= debt and 0 or debt - amount
+
+local left, free_now = debt, free_at
+if at > now then
+free_now = max(0, free_at - (at - now))
+else
+local drained = (now - at) * queued
+left = drained >= debt and 0 or debt - drained
+end
+local wait = free_now < now and 0 or free_now - now + (rest > 0 and 1 or 0)
+wait = max(wait, ceil_divide(left, queued))
+return write(key, wait, format('%.0f:%.0f:%.0f:%.0f:%.0f', debt, at, free_at, rest, queued), ttl_of(wait, GRACE_MS))
+end
+
 local function refund_quota(key, text, period_end_ms, units)
 local count = exact(match(text, '^%d+$'))
 if not count then return 0 end
@@ -653,11 +1037,13 @@ local replies = {}
 for i = 1, #KEYS do
 local at = 4 * i - 2
 local kind, a, b, units = ARGV[at], tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2]), tonumber(ARGV[at + 3])
-local text = redis.pcall('GET', KEYS[i])
-if type(text) ~= 'string' then replies[i] = 0
+local text = kind ~= 'g' and redis.pcall('GET', KEYS[i])
+if kind == 'g' then replies[i] = refund_log(KEYS[i], a, b, units)
+elseif type(text) ~= 'string' then replies[i] = 0
 elseif kind == 'b' then replies[i] = refund_bucket(KEYS[i], text, a, b, units)
 elseif kind == 'w' then replies[i] = refund_window(KEYS[i], text, a, b, units)
 elseif kind == 's' then replies[i] = refund_counter(KEYS[i], text, a, b, units)
+elseif kind == 'u' then replies[i] = refund_queue(KEYS[i], text, a, ARGV[at + 2], units)
 else replies[i] = refund_quota(KEYS[i], text, a, units) end
 end
 return replies

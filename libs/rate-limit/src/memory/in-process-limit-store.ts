@@ -21,6 +21,8 @@ interface Counter {
   expiresAtMs: number;
 }
 
+/** A counter whose slots are held is looked at again after this. */
+const HELD_MS = 60_000;
 const NO_BASE = { plus: 0, minus: 0 };
 
 /**
@@ -39,6 +41,8 @@ export class InProcessLimitStore implements LimitStore {
     base: () => NO_BASE,
   };
 
+  slotsHeld = 0;
+
   constructor(private readonly options: InProcessLimitStoreOptions) {}
 
   judgeAndSpend(check: Check, _deadlineAtMs: number): Promise<Verdict> {
@@ -56,6 +60,7 @@ export class InProcessLimitStore implements LimitStore {
     requireValidRefund(charges);
     const nowMs = this.options.now();
     for (const charge of charges) {
+      if (charge.kind === 'slot') continue;
       const counter = this.counters.get(charge.counter);
       const change = refundCharge(this.book, charge, nowMs);
       if (counter === undefined || change === undefined) continue;
@@ -64,16 +69,17 @@ export class InProcessLimitStore implements LimitStore {
     return true;
   }
 
-  release(_counter: string): void {
-    // No charge of kind slot is admitted, so that there is none to give back.
-  }
-
-  get slotsHeld(): number {
-    return 0;
+  release(name: string): void {
+    const counter = this.counters.get(name);
+    const change = refundCharge(this.book, { kind: 'slot', counter: name, units: 1 }, this.options.now());
+    if (counter === undefined || change === undefined) return;
+    counter.state = change.kind === 'drop' ? undefined : change.state;
+    this.slotsHeld -= 1;
   }
 
   close(): Promise<void> {
     this.counters.clear();
+    this.slotsHeld = 0;
     return Promise.resolve();
   }
 
@@ -82,11 +88,12 @@ export class InProcessLimitStore implements LimitStore {
     const judgement = judgeCheck(this.book, check, nowMs);
     const added = [...judgement.changes.keys()].filter((counter) => !this.counters.has(counter));
     if (added.length > 0 && !this.makeRoom(added.length, nowMs)) {
-      const roomAfterMs = Math.max(1, (this.firstExpiry()?.atMs ?? nowMs) - nowMs);
+      const roomAfterMs = Math.max(1, (this.firstExpiry(nowMs)?.atMs ?? nowMs) - nowMs);
       const { states } = judgeCheck(this.book, atNoCost(check), nowMs);
       return { status: 'denied', nowMs, states: admittedNothing(check, states, new Set(added), roomAfterMs) };
     }
     this.apply(judgement, nowMs);
+    if (judgement.status === 'allowed') for (const { kind, cost } of check.charges) if (kind === 'slot' && cost > 0) this.slotsHeld += 1;
     return { status: judgement.status, nowMs, states: judgement.states };
   }
 
@@ -109,7 +116,7 @@ export class InProcessLimitStore implements LimitStore {
   /** Drops expired counters until `wanted` more fit. */
   private makeRoom(wanted: number, nowMs: number): boolean {
     while (this.counters.size + wanted > this.options.maxCounters) {
-      const first = this.firstExpiry();
+      const first = this.firstExpiry(nowMs);
       if (first === undefined || first.atMs > nowMs) return false;
       this.expiries.pop();
       this.counters.delete(first.counter);
@@ -118,13 +125,20 @@ export class InProcessLimitStore implements LimitStore {
   }
 
   /** The earliest expiry, after those of counters that live longer by now have been queued anew. */
-  private firstExpiry(): Expiry | undefined {
+  private firstExpiry(nowMs: number): Expiry | undefined {
     for (let first = this.expiries.first; first !== undefined; first = this.expiries.first) {
-      const expiresAtMs = this.counters.get(first.counter)?.expiresAtMs ?? first.atMs;
+      const expiresAtMs = this.lifeOf(first, nowMs);
       if (expiresAtMs <= first.atMs) return first;
       this.expiries.pop();
       this.expiries.push({ atMs: expiresAtMs, counter: first.counter });
     }
     return undefined;
+  }
+
+  /** Slots that are held live on, however long ago they were taken. */
+  private lifeOf({ counter: name, atMs }: Expiry, nowMs: number): number {
+    const counter = this.counters.get(name);
+    if (counter === undefined) return atMs;
+    return counter.kind === 'slot' && counter.state !== undefined ? Math.max(counter.expiresAtMs, nowMs + HELD_MS) : counter.expiresAtMs;
   }
 }

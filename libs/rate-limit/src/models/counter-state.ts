@@ -1,6 +1,9 @@
 import type { BucketState } from './bucket';
+import type { LogState } from './log';
+import type { QueueState } from './queue';
 import type { QuotaCount } from './quota';
 import type { SlidingCounterState } from './sliding-counter';
+import type { SlotsState } from './slots';
 import type { WindowState } from './window';
 
 /** What a counter of each kind holds. */
@@ -9,6 +12,9 @@ export interface StateByKind {
   window: WindowState;
   quota: QuotaCount;
   counter: SlidingCounterState;
+  log: LogState;
+  queue: QueueState;
+  slot: SlotsState;
 }
 
 export type CounterState = StateByKind[keyof StateByKind];

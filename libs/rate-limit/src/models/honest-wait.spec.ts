@@ -10,7 +10,7 @@ const ratesOf = (check: Check): Check => ({
   ...check,
   untilMs: Number.MAX_SAFE_INTEGER,
   charges: check.charges.flatMap((charge): RateCharge[] => {
-    if (charge.kind === 'quota' || charge.kind === 'slot' || charge.kind === 'retry' || charge.limit === 0 || (charge.kind === 'bucket' && charge.capacity === 0)) return [];
+    if (charge.kind === 'quota' || charge.kind === 'slot' || charge.kind === 'retry' || charge.limit === 0 || ('capacity' in charge && charge.capacity === 0)) return [];
     return [{ ...charge, counter: `${charge.kind}:${charge.windowMs}:${charge.kind === 'window' ? charge.alignment : ''}` }];
   }),
 });

@@ -40,6 +40,7 @@ interface Line {
   readonly retryAfterMs: number;
   readonly lane?: Line;
   readonly costCap: number | undefined;
+  readonly waitMs: number | undefined;
 }
 
 /**
@@ -76,7 +77,7 @@ const judgeLine = (book: CounterBook, drafts: Map<string, Draft>, charge: Charge
   const judgement: Judgement<CounterState> = modelOf(charge.kind).judge(draft.found, charge, units, { ...around, claimed: draft.claimed });
   if (judgement.retryAfterMs === 0 && units > 0) draft.state = judgement.state;
   draft.claimed += units;
-  const line = { charge, units, draft, retryAfterMs: judgement.retryAfterMs, costCap: judgement.costCap };
+  const line = { charge, units, draft, retryAfterMs: judgement.retryAfterMs, costCap: judgement.costCap, waitMs: judgement.waitMs };
   const lane = charge.kind === 'quota' && judgement.lane === true ? charge.lane : undefined;
   return lane === undefined ? line : { ...line, lane: judgeLine(book, drafts, lane, around, costCap) };
 };
@@ -120,9 +121,9 @@ const afterDenial = (charge: Charge, state: CounterState | undefined, around: Ar
 
 /** Figures of the counter as this check leaves it: a denial's strike shows in them. */
 const stateOf = (line: Line, around: Around, isAllowed: boolean): ChargeState | QuotaState => {
-  const { charge, units, draft, retryAfterMs } = line;
+  const { charge, units, draft, retryAfterMs, waitMs } = line;
   const left = isAllowed || units === 0 ? draft.state : afterDenial(charge, draft.state, around, retryAfterMs);
-  const state = { ...figuresOf(charge, left, around).figures, retryAfterMs };
+  const state = { ...figuresOf(charge, left, around).figures, retryAfterMs, ...(isAllowed && waitMs !== undefined ? { waitMs } : {}) };
   return line.lane === undefined ? state : { ...state, lane: stateOf(line.lane, around, isAllowed) };
 };
 

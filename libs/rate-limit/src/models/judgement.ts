@@ -24,6 +24,8 @@ export interface Judgement<State> {
   readonly state: State | undefined;
   /** Quota: past the allowance, the throttle lane decides. */
   readonly lane?: boolean;
+  /** Queue: ms until the charge departs, where it passes. */
+  readonly waitMs?: number;
   /** Retry: what every later charge of the check but a slot costs at most. */
   readonly costCap?: number;
 }

@@ -43,9 +43,10 @@ const statesOf = (check: Check, answer: Answer): (ChargeState | QuotaState)[] =>
   return check.charges.map((charge) => {
     const state = next();
     if (isRich(charge)) {
-      // A kind of lua/parts answers five: its extra is the last.
+      // A kind of lua/parts answers five: its extra is the last, -1 where it has none.
+      const extra = Number(answer[at]);
       at += 1;
-      return state;
+      return charge.kind === 'queue' && extra >= 0 ? { ...state, waitMs: extra } : state;
     }
     if (charge.kind !== 'quota' || charge.lane === undefined) return state;
     const lane = next();

@@ -123,12 +123,14 @@ type RichCharge = Exclude<Charge, { kind: 'bucket' | 'window' | 'quota' }>;
 
 const richArgs = (charge: RichCharge, slots: SlotArgs): ScriptArg[] => {
   if (charge.kind === 'counter') return ['s', charge.limit, charge.windowMs, '', charge.cost];
+  if (charge.kind === 'log') return ['g', charge.limit, charge.windowMs, '', charge.cost];
+  if (charge.kind === 'queue') return ['u', charge.limit, charge.windowMs, `${charge.capacity}:${charge.maxWaitMs}`, charge.cost];
   if (charge.kind === 'slot') return slotArgs(charge, slots);
   throw new TypeError(`charges of kind ${charge.kind} have no script`);
 };
 
 const slotArgs = (charge: SlotCharge, { incarnation, leaseMs, graceMs, sequence, ownOf }: SlotArgs): ScriptArg[] =>
-  ['n', charge.limit, ownOf(charge.counter), `${incarnation}:${leaseMs}:${graceMs}:${sequence}:${charge.isRegenerated ? 1 : 0}`, charge.cost];
+  ['c', charge.limit, ownOf(charge.counter), `${incarnation}:${leaseMs}:${graceMs}:${sequence}:${charge.isRegenerated ? 1 : 0}`, charge.cost];
 
 /** KEYS and ARGV of refund.lua. */
 export const encodeRefund = (charges: readonly AdmittedCharge[], nowArg: ScriptArg): ScriptInput => {
@@ -137,6 +139,8 @@ export const encodeRefund = (charges: readonly AdmittedCharge[], nowArg: ScriptA
     if (charge.kind === 'bucket') args.push('b', charge.limit, charge.windowMs, charge.units);
     else if (charge.kind === 'window') args.push('w', charge.windowMs, charge.startMs, charge.units);
     else if (charge.kind === 'counter') args.push('s', charge.windowMs, charge.startMs, charge.units);
+    else if (charge.kind === 'log') args.push('g', charge.windowMs, charge.atMs, charge.units);
+    else if (charge.kind === 'queue') args.push('u', charge.limit, `${charge.windowMs}:${charge.departsAtMs}`, charge.units);
     else if (charge.kind === 'quota') args.push('q', charge.periodEndMs, '', charge.units);
     else throw new TypeError(`charges of kind ${charge.kind} have no script`);
   }

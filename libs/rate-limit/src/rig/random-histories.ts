@@ -45,6 +45,20 @@ const counter = windowMs.chain((ms) =>
     cost: figure(Math.floor(MAX_EXACT / ms)),
   }));
 
+const LOG_LIMIT_MAX = 10_000;
+const log = windowMs.chain((ms) =>
+  fc.record({
+    kind: fc.constant('log' as const), counter: fc.constantFrom(`qp:{t}:c:g1:${ms}`, `qp:{t}:c:g2:${ms}`), limit: figure(LOG_LIMIT_MAX), windowMs: fc.constant(ms),
+    cost: figure(LOG_LIMIT_MAX),
+  }));
+
+const queue = windowMs.chain((ms) =>
+  fc.record({
+    kind: fc.constant('queue' as const), counter: fc.constantFrom(`qp:{t}:c:u1:${ms}`, `qp:{t}:c:u2:${ms}`), limit: figure(MAX_EXACT), windowMs: fc.constant(ms),
+    capacity: fc.oneof({ weight: 9, arbitrary: figure(Math.floor(MAX_EXACT / ms)) }, { weight: 1, arbitrary: figure(MAX_EXACT) }),
+    maxWaitMs: fc.constantFrom(0, 1, 500, 30_000, 86_400_000, MAX_EXACT), cost: figure(Math.floor(MAX_EXACT / ms)),
+  }));
+
 const lane = bucket.map((charge) => ({ ...charge, counter: 'qp:{t}:c:lane' }));
 
 const quota: fc.Arbitrary<QuotaCharge> = fc
@@ -57,7 +71,7 @@ const quota: fc.Arbitrary<QuotaCharge> = fc
     ...(overage === 'throttle' ? { lane: { ...charge, cost } } : {}),
   }));
 
-const rate: fc.Arbitrary<RateCharge> = fc.oneof(bucket, window, counter);
+const rate: fc.Arbitrary<RateCharge> = fc.oneof(bucket, window, counter, log, queue);
 const charge: fc.Arbitrary<Charge> = fc.oneof({ weight: 3, arbitrary: rate }, { weight: 1, arbitrary: quota });
 
 const check: fc.Arbitrary<Check> = fc.record({
@@ -65,11 +79,18 @@ const check: fc.Arbitrary<Check> = fc.record({
   subjectFields: fc.constant([]), charges: fc.array(charge, { minLength: 1, maxLength: 4 }),
 });
 
-const COUNTERS = ['qp:{t}:c:b2', 'qp:{t}:c:w2', 'qp:{t}:c:lane', 'qp:{t}:q:requests:2026-12-01:1:1', 'qp:{t}:c:b1:1000', 'qp:{t}:c:w1:60000', 'qp:{t}:c:s1:1000', 'qp:{t}:c:s2:60000', 'qp:{t}:c:s1:7'];
+const COUNTERS = ['qp:{t}:c:b2', 'qp:{t}:c:w2', 'qp:{t}:c:lane', 'qp:{t}:q:requests:2026-12-01:1:1', 'qp:{t}:c:b1:1000', 'qp:{t}:c:w1:60000', 'qp:{t}:c:s1:1000', 'qp:{t}:c:s2:60000', 'qp:{t}:c:s1:7',
+  'qp:{t}:c:g1:1000', 'qp:{t}:c:g2:60000', 'qp:{t}:c:g1:7', 'qp:{t}:c:u1:1000', 'qp:{t}:c:u2:60000'];
+/** More than one chunk, from long expired to ahead of the clock. */
+const MANY_ENTRIES = ['list', 900, ...Array.from({ length: 300 }, (_, at) => `${START_MS - 80_000 + at * 400}:3`)].join('\n');
 const planted = fc.constantFrom(
   undefined, '', 'x', '5', '3:', ':3', '1:2:3', '-5:3', '1e3:4', '0x10:1', 'nan:1', '9007199254740992:1', '99999999999999999:1', '007:5', '00000000000000005:1', '9007199254740990',
   '9007199254740991', `9007199254740991:${START_MS}`, `0:${START_MS + 5_000}`, `3:${START_MS + 600_000}`, `4:${START_MS}`, `40000:${START_MS - 7}`, '12:9007199254740991',
   `3:4:${START_MS}`, `3:4:${START_MS - (START_MS % 1_000)}`, `9007199254740991:9007199254740991:${START_MS + 600_000}`, `5:0:${START_MS - 70_000}`, '1:2:3:4',
+  `5000:${START_MS}:${START_MS + 2_500}:1:2`, `5000:${START_MS + 9_000}:${START_MS + 12_500}:0:7`, `0:${START_MS}:${START_MS + 100}:3:3`, `7:${START_MS}:${START_MS}:0:0`,
+  `9007199254740991:${START_MS}:9007199254740991:6:7`, `3:${START_MS}:5:1:4`,
+  'list\na list where a string should be', 'list\n7', `list\n0\n${START_MS}:4`, `list\n9\n${START_MS - 500}:4\n${START_MS}:5`, `list\n40\n${START_MS - 500}:4\n${START_MS}:5`,
+  `list\n9\nbad\n${START_MS - 3}:4\n${START_MS + 900_000}:5`, `list\n6\n${START_MS}:4\nx`, `list\n6\n${START_MS - 1}:1\n${START_MS + 5}:2\n${START_MS + 6}:3`, MANY_ENTRIES,
 );
 
 const step: fc.Arbitrary<Step> = fc.oneof(

@@ -1,4 +1,4 @@
--- 'n' slots in use: hash incarnation -> "count:lease_until_ms:sequence". a: limit. b: what the caller holds beside this batch.
+-- 'c' slots in use: hash incarnation -> "count:lease_until_ms:sequence". a: limit. b: what the caller holds beside this batch.
 -- c: "incarnation:lease_ms:grace_ms:sequence:1 | 0", the last 1 in a generation after a loss of data.
 -- State { others, own, since_ms or nil, order, ended } with order the caller's fields and ended the fields whose lease is over. Whole counts only, so
 -- that a lost reply leaks nothing; a call that another of its own process has overtaken is denied, for its count is out of date.
@@ -16,7 +16,7 @@ do
     return rest > 0 and rest or 0
   end
 
-  rich['n'] = {
+  rich['c'] = {
     load = function(key, _, own, order)
       local incarnation, lease, grace, sequence, regenerated = match(order, '^(.-):(%d+):(%d+):(%d+):(%d)$')
       order = { incarnation = incarnation, lease_ms = tonumber(lease), grace_ms = tonumber(grace), sequence = tonumber(sequence), is_regenerated = regenerated == '1' }
