@@ -10,9 +10,11 @@ import { HealthModule } from './health/health.module';
 import { HttpModule } from './http/http.module';
 import { KeysModule } from './keys/keys.module';
 import { LimitsModule } from './limits/limits.module';
+import { ListsModule } from './lists/lists.module';
 import { OffendersModule } from './offenders/offenders.module';
 import { ChangePokeModule } from './outbox/queues.module';
 import { OverridesModule } from './overrides/overrides.module';
+import { PenaltiesModule } from './penalties/penalties.module';
 import { RolloutModule } from './rollout/rollout.module';
 import { DemoReadinessModule } from './seed/demo-readiness.module';
 import { SettingsModule } from './settings/settings.module';
@@ -29,7 +31,7 @@ export class AppModule {
       imports: [
         ConfigModule.with(config, clock), DatabaseModule, ChangesModule, HealthModule, HttpModule, AuthModule,
         AuditModule, SettingsModule, TiersModule, ClassesModule,
-        ChangePokeModule, TenantsModule, KeysModule, OverridesModule, UsageModule, OffendersModule, RolloutModule, LimitsModule, DemoReadinessModule,
+        ChangePokeModule, TenantsModule, KeysModule, OverridesModule, ListsModule, PenaltiesModule, UsageModule, OffendersModule, RolloutModule, LimitsModule, DemoReadinessModule,
       ],
     };
   }

@@ -12,6 +12,7 @@ import { StoreWatch } from './outbox/store-watch';
 import { SweepSchedule } from './outbox/sweep-schedule';
 import { SweepsProcessor } from './outbox/sweeps.processor';
 import { WantedServer } from './outbox/wanted-server';
+import { AutomaticPenalties } from './penalties/automatic-penalties';
 import { TrafficFold } from './usage/traffic-fold';
 import { UsageFold } from './usage/usage-fold';
 
@@ -30,7 +31,7 @@ export class WorkerModule {
     return {
       module: WorkerModule,
       imports: [ConfigModule.with(config), DatabaseModule, WorkerQueuesModule, OutboxModule],
-      providers: [UsageFold, TrafficFold, SweepSchedule, StoreWatch, ChangesProcessor, SweepsProcessor],
+      providers: [UsageFold, TrafficFold, AutomaticPenalties, SweepSchedule, StoreWatch, ChangesProcessor, SweepsProcessor],
     };
   }
 

@@ -4,4 +4,5 @@ export type ChangeTopic =
   | { readonly kind: 'tier'; readonly slug: string }
   | { readonly kind: 'key'; readonly hash: string }
   | { readonly kind: 'classes' }
-  | { readonly kind: 'fallback' };
+  | { readonly kind: 'fallback' }
+  | { readonly kind: 'lists' };

@@ -56,7 +56,7 @@ describe('C079 every mutating route', () => {
 async function stateOf(client: PrismaService): Promise<string> {
   const rows = await Promise.all([
     client.tier.findMany({ orderBy: { id: 'asc' } }), client.tierVersion.findMany({ orderBy: { id: 'asc' } }), client.endpointClass.findMany({ orderBy: { id: 'asc' } }),
-    client.settings.findMany(), client.operator.findMany({ orderBy: { id: 'asc' } }), client.apiToken.findMany({ orderBy: { id: 'asc' } }),
+    client.listEntry.findMany({ orderBy: { id: 'asc' } }), client.settings.findMany(), client.operator.findMany({ orderBy: { id: 'asc' } }), client.apiToken.findMany({ orderBy: { id: 'asc' } }),
     client.change.count(), client.auditEntry.count(), client.auditHead.findMany({ orderBy: { chain: 'asc' } }),
   ]);
   return JSON.stringify(rows, (_, value: unknown) => (typeof value === 'bigint' ? value.toString() : value));

@@ -26,7 +26,15 @@ async function endpointClass(api: SpecApp, n: string): Promise<string> {
   return `/v1/endpoint-classes/${n}`;
 }
 
-/** Every mutating route of tiers, classes, settings, operators and tokens. A route that is missing here fails the spec. */
+const UNTIL = '2999-01-01T00:00:00Z';
+const ENTRY = { subject: { scope: 'ip', id: '192.0.2.0/24' }, reason: 'a reason' };
+
+async function entry(api: SpecApp, path: '/v1/lists' | '/v1/penalties'): Promise<string> {
+  const { id } = (await api.call('POST', path, { body: path === '/v1/lists' ? { list: 'deny', ...ENTRY } : { ...ENTRY, until: UNTIL } })).body;
+  return `${path}/${id}?reason=over`;
+}
+
+/** Every mutating route of tiers, classes, lists, penalties, settings, operators and tokens. A route that is missing here fails the spec. */
 export const MUTATIONS: readonly MutationCase[] = [
   { route: routes.tiersCreate, prepare: async (_, n) => ({ path: '/v1/tiers', body: { slug: n, name: n } }) },
   { route: routes.tiersPatch, prepare: async (api, n) => ({ path: await tier(api, n), body: { weight: 7 }, ifMatch: 1 }) },
@@ -37,6 +45,10 @@ export const MUTATIONS: readonly MutationCase[] = [
   { route: routes.classesCreate, prepare: async (_, n) => ({ path: '/v1/endpoint-classes', body: { slug: n } }) },
   { route: routes.classesPatch, prepare: async (api, n) => ({ path: await endpointClass(api, n), body: { cost: 3 }, ifMatch: 1 }) },
   { route: routes.classesDelete, prepare: async (api, n) => ({ path: await endpointClass(api, n), ifMatch: 1 }) },
+  { route: routes.listsCreate, prepare: () => Promise.resolve({ path: '/v1/lists', body: { list: 'allow', ...ENTRY } }) },
+  { route: routes.listsDelete, prepare: async (api) => ({ path: await entry(api, '/v1/lists'), ifMatch: 1 }) },
+  { route: routes.penaltiesCreate, prepare: () => Promise.resolve({ path: '/v1/penalties', body: { ...ENTRY, until: UNTIL } }) },
+  { route: routes.penaltiesDelete, prepare: async (api) => ({ path: await entry(api, '/v1/penalties'), ifMatch: 1 }) },
   {
     route: routes.settingsPatch,
     prepare: async (api, n) => {
@@ -64,4 +76,4 @@ export const MUTATIONS: readonly MutationCase[] = [
 ];
 
 /** The rooms of {@link MUTATIONS} by tag; the rooms of tenants have their own spec. */
-export const MUTATION_TAGS: readonly string[] = ['tiers', 'endpoint classes', 'settings', 'access'];
+export const MUTATION_TAGS: readonly string[] = ['tiers', 'endpoint classes', 'lists', 'penalties', 'settings', 'access'];

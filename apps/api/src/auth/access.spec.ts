@@ -146,7 +146,7 @@ describe('tokens bound to a tenant', () => {
     else if ((PLATFORM_ONLY_AREAS as readonly string[]).includes(area)) expect(apply).toThrow('bound to one tenant');
     else if (contract.tenantParam !== undefined) expect(apply).toThrow('no such resource');
     else if (['/v1/tenants', '/v1/usage/export', '/v1/offenders'].includes(contract.path) && contract.method === 'GET') expect(apply()).toBe(foreign);
-    else if (contract.path.startsWith('/v1/overrides/{id}')) expect(apply()).toBe(foreign);
+    else if (contract.path.startsWith('/v1/overrides/{id}') || contract.path === '/v1/penalties/{id}') expect(apply()).toBe(foreign);
     else expect(apply).toThrow('bound to one tenant');
   });
 });

@@ -8,6 +8,7 @@ const AREAS: readonly string[] = PLATFORM_ONLY_AREAS;
 const NARROWED_BY_SERVICE: ReadonlySet<RouteContract> = new Set<RouteContract>([
   routes.tenantsList, routes.usageExport, routes.offendersList,
   routes.overridesGet, routes.overridesPatch, routes.overridesDelete, routes.overridesRevert,
+  routes.penaltiesGet, routes.penaltiesDelete,
 ]);
 
 /**

@@ -6,6 +6,7 @@ export type {
   AuditEntry as AuditEntryRow,
   Change as ChangeRow,
   EndpointClass as EndpointClassRow,
+  ListEntry as ListEntryRow,
   Operator as OperatorRow,
   Override as OverrideRow,
   Session as SessionRow,

@@ -7,11 +7,12 @@ import { Clock } from '../config/clock';
 import { PrismaService, type Tx } from '../database/prisma.service';
 import { REDIS } from '../database/redis';
 import type { EndpointClassRow } from '../database/rows';
+import { readListEntries } from './list-rows';
 import { nextDocumentRevision } from './outbox-sql';
 import { readTierRow } from './policy-rows';
 import { policySourceOf } from './policy-source';
 
-/** Publishes the platform-wide documents: the catalogue of endpoint classes and the policy of unknown tenants. */
+/** Publishes the platform-wide documents: the catalogue of endpoint classes, the policy of unknown tenants, and the lists. */
 @Injectable()
 export class CataloguePublisher {
   private readonly logger = new Logger(CataloguePublisher.name);
@@ -44,6 +45,15 @@ export class CataloguePublisher {
         return null;
       }
       return above(revision, (next) => this.publisher.publishFallback(compile({ ...source, revision: next }), changeId));
+    });
+  }
+
+  /** Entries that run or are to come; ended ones are left out when something else changes, for guards know the clock too. @returns feed id */
+  publishLists(changeId = ''): Promise<string> {
+    return this.prisma.transaction(async (tx) => {
+      const revision = await nextDocumentRevision(tx);
+      const entries = await readListEntries(tx, new Date(this.clock.now()));
+      return above(revision, (next) => this.publisher.publishLists({ v: 1, revision: next, entries }, changeId));
     });
   }
 

@@ -39,6 +39,7 @@ export class Publications {
     const hashes = topics.flatMap((topic) => (topic.kind === 'key' ? [topic.hash] : []));
     if (hashes.length > 0) positions.push(...(await this.publishKeys(hashes, id)).values());
     if (topics.some(({ kind }) => kind === 'classes')) positions.push(await this.document('classes', () => this.catalogue.publishClasses(id)));
+    if (topics.some(({ kind }) => kind === 'lists')) positions.push(await this.document('lists', () => this.catalogue.publishLists(id)));
     if (await this.touchesFallback(topics)) {
       positions.push(await this.document('fallback', async () => (await this.catalogue.publishFallback(id)) ?? STREAM_START));
     }

@@ -84,7 +84,7 @@ export class StoreWatch {
       const turn = await tx.$queryRaw<unknown[]>`SELECT id FROM store_identity WHERE id = 1 FOR NO KEY UPDATE SKIP LOCKED`;
       if (turn.length === 0) return;
       const startedAt = performance.now();
-      await Promise.all([this.catalogue.publishClasses(), this.catalogue.publishFallback()]);
+      await Promise.all([this.catalogue.publishClasses(), this.catalogue.publishFallback(), this.catalogue.publishLists()]);
       const tenants = await this.eachPage(tx, tenantPage, TENANTS_PER_PAGE, (slugs) => this.tenants.publish(slugs, { onlyWhereLacking: true }));
       const keys = await this.eachPage(tx, keyPage, KEYS_PER_PAGE, (hashes) => this.keys.publish(hashes));
       await tx.storeIdentity.update({ where: { id: 1 }, data: { ...identity, seenAt: new Date() } });

@@ -4,6 +4,7 @@ import { forgetDeadNodes } from '@quotaplane/policy';
 import type { Job } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { REDIS } from '../database/redis';
+import { AutomaticPenalties } from '../penalties/automatic-penalties';
 import { TrafficFold } from '../usage/traffic-fold';
 import { UsageFold } from '../usage/usage-fold';
 import { ChangeRelay } from './change-relay';
@@ -23,6 +24,7 @@ export class SweepsProcessor extends WorkerHost {
     @Inject(UsageFold) usage: UsageFold,
     @Inject(TrafficFold) traffic: TrafficFold,
     @Inject(TimelineSweep) timelines: TimelineSweep,
+    @Inject(AutomaticPenalties) penalties: AutomaticPenalties,
     @Inject(REDIS) redis: Redis,
   ) {
     super();
@@ -32,6 +34,7 @@ export class SweepsProcessor extends WorkerHost {
       traffic: () => traffic.run(),
       timelines: () => timelines.run(),
       nodes: () => forgetDeadNodes(redis),
+      penalties: () => penalties.dropEnded(),
     };
   }
 

@@ -61,6 +61,7 @@ export class WantedServer {
     if (slugs.length > 0) work.push(this.serveTenants(slugs));
     if (hashes.length > 0) work.push(this.keys.publish(hashes));
     if (members.includes('classes')) work.push(this.catalogue.publishClasses());
+    if (members.includes('lists')) work.push(this.catalogue.publishLists());
     if (members.includes('fallback')) work.push(this.catalogue.publishFallback());
     const failed = (await Promise.allSettled(work)).find((result) => result.status === 'rejected');
     if (failed) throw failed.reason;

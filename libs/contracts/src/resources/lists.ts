@@ -75,6 +75,7 @@ export const subjectPenaltySchema = z.strictObject({
   reason: reason.nullable(),
   ticket: ticket.nullable(),
   createdBy: z.string().nullable(),
+  createdAt: instant,
 });
 export type SubjectPenalty = z.infer<typeof subjectPenaltySchema>;
 export const subjectPenaltyChanged = subjectPenaltySchema.extend(changed);
