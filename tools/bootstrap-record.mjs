@@ -9,6 +9,7 @@ const APP_LIMIT_MS = 10_000;
 /**
  * @typedef {object} RunRecord
  * @property {string} [redisUrl] of the embedded Redis
+ * @property {string} [guardRedisUrl] of the embedded Redis, for guards
  * @property {number} [redisPort]
  * @property {number} [postgresPort]
  * @property {string} [redisStamp] pid and start time of a process, see processStamp
@@ -34,10 +35,10 @@ export function writeRecord(folder, record) {
   renameSync(`${file}.draft`, file);
 }
 
-/** @returns {string | undefined} the address of the embedded Redis of a start that runs on the data folder */
+/** @returns {string | undefined} the address for guards of the embedded Redis of a start that runs on the data folder */
 export function runningRedis() {
-  const { redisUrl, redisStamp } = readRecord(dataFolder());
-  return redisStamp && isStampAlive(redisStamp) ? redisUrl : undefined;
+  const { redisUrl, guardRedisUrl, redisStamp } = readRecord(dataFolder());
+  return redisStamp && isStampAlive(redisStamp) ? (guardRedisUrl ?? redisUrl) : undefined;
 }
 
 /**

@@ -80,6 +80,7 @@ export function readSecrets(folder) {
     signingKey: secret(folder, 'signing-key', 'QUOTAPLANE_SIGNING_KEY', 32),
     postgresPassword: secret(folder, 'postgres-password', undefined, 24),
     redisPassword: secret(folder, 'redis-password', undefined, 24),
+    redisGuardPassword: secret(folder, 'redis-guard-password', undefined, 24),
   };
 }
 

@@ -3,6 +3,7 @@ import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StartError, reasonOf } from './bootstrap-settings.mjs';
+import { GUARD_USER, guardUserLine } from './guard-user.mjs';
 import { freePort, isPortFree, startPostgresServer, startRedisServer } from './stores/index.mjs';
 
 const CONNECT_LIMIT_MS = 5_000;
@@ -10,6 +11,7 @@ const CONNECT_LIMIT_MS = 5_000;
 /**
  * @typedef {object} Store
  * @property {string} url
+ * @property {string} [guardUrl] of the embedded Redis: the address for guards, whose user can neither write policies nor keys
  * @property {EmbeddedServer | undefined} server the embedded one
  * @property {() => Promise<EmbeddedServer | undefined>} [reopen] starts it again on its port; undefined when another server answers there by now
  */
@@ -37,21 +39,22 @@ export async function openPostgres(folder, password, lastPort) {
 
 /**
  * @param {string} folder the data folder
- * @param {string} password of the embedded one
+ * @param {{ own: string, guard: string }} passwords of the embedded one and of its user for guards
  * @param {number | undefined} lastPort taken again if free, so that a separate echo finds it after a restart
  * @returns {Promise<Store>}
  * @throws {StartError}
  */
-export async function openRedis(folder, password, lastPort) {
+export async function openRedis(folder, passwords, lastPort) {
   const { REDIS_URL } = process.env;
   if (REDIS_URL) {
     await checkRedis(REDIS_URL);
     return { url: REDIS_URL, server: undefined };
   }
+  const settings = { dataDir: join(folder, 'redis'), isDurable: true, password: passwords.own, config: [guardUserLine(passwords.guard)] };
   const start = async (/** @type {number | undefined} */ port, /** @type {'w' | 'a'} */ logMode) => {
     const logFd = openSync(join(folder, 'redis.log'), logMode, 0o600);
     try {
-      return await startRedisServer({ dataDir: join(folder, 'redis'), isDurable: true, password, logFd, ...(port ? { port } : {}) });
+      return await startRedisServer({ ...settings, logFd, ...(port ? { port } : {}) });
     } finally {
       closeSync(logFd);
     }
@@ -62,7 +65,18 @@ export async function openRedis(folder, password, lastPort) {
     if (!(await isPortFree(server.port))) return void (await checkRedis(server.url));
     return embedded('Redis', 'REDIS_URL', () => start(server.port, 'a'));
   };
-  return { url: server.url, server, reopen };
+  return { url: server.url, guardUrl: guardUrlOf(server.url, passwords.guard), server, reopen };
+}
+
+/**
+ * @param {string} redisUrl
+ * @param {string} password
+ */
+function guardUrlOf(redisUrl, password) {
+  const url = new URL(redisUrl);
+  url.username = GUARD_USER;
+  url.password = password;
+  return url.href;
 }
 
 /**

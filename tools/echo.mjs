@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 // npm run echo: one more echo process. Needs REDIS_URL, or a running `npm start` in the same data folder, and takes ECHO_PORT or any free port.
+// QUOTAPLANE_GUARD_REDIS_URL goes before REDIS_URL: the same Redis by a user that can do no more than a guard needs.
 import { mkdirSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,7 +13,7 @@ import { ensureInstalled } from './install.mjs';
 try {
   loadSettingsFile(fileURLToPath(new URL('..', import.meta.url)));
   await ensureInstalled();
-  const redisUrl = process.env.REDIS_URL || runningRedis();
+  const redisUrl = process.env.QUOTAPLANE_GUARD_REDIS_URL || process.env.REDIS_URL || runningRedis();
   if (!redisUrl) throw new StartError('No Redis is known. Set REDIS_URL, or run npm start first and keep it running.');
   const port = await choosePort('ECHO_PORT', 0);
   await checkRedis(redisUrl);

@@ -28,7 +28,7 @@ async function start() {
   await stopLeftOvers(folder);
   const { port, echoPort } = await choosePorts();
   const secrets = readSecrets(folder);
-  const { databaseUrl, redisUrl } = await prepare(folder, secrets);
+  const { databaseUrl, redisUrl, guardRedisUrl } = await prepare(folder, secrets);
 
   const env = { ...process.env, ...secretVariables(secrets), DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, PORT: String(port), ECHO_PORT: String(echoPort) };
   const logs = join(folder, 'logs');
@@ -37,7 +37,7 @@ async function start() {
   const apps = [
     startApp('The API', 'api/main.mjs', env, logs),
     startApp('The worker', 'api/worker.mjs', env, logs),
-    startApp('Echo', 'echo/main.mjs', { ...process.env, REDIS_URL: redisUrl, ECHO_PORT: String(echoPort) }, logs),
+    startApp('Echo', 'echo/main.mjs', { ...process.env, REDIS_URL: redisUrl, QUOTAPLANE_GUARD_REDIS_URL: guardRedisUrl, ECHO_PORT: String(echoPort) }, logs),
   ];
   for (const app of apps) life.addApp(app);
   writeRecord(folder, { ...readRecord(folder), appStamps: apps.map(({ pid }) => processStamp(pid)) });
@@ -46,13 +46,14 @@ async function start() {
   const echoUrl = `http://127.0.0.1:${echoPort}`;
   await Promise.all([untilHealthy(`${url}/health/ready`, life.signal), untilHealthy(`${echoUrl}/health`, life.signal)]);
   if (life.signal.aborted) return;
-  const redisFile = join(folder, 'redis-url');
-  // The address holds a password, so it is kept where only its owner reads and never printed.
-  writeClosed(redisFile, redisUrl);
+  const guardFile = join(folder, 'guard-redis-url');
+  // The addresses hold passwords, so they are kept where only their owner reads and never printed.
+  writeClosed(join(folder, 'redis-url'), redisUrl);
+  writeClosed(guardFile, guardRedisUrl);
   const { account, hint } = signIn(secrets, readRecord(folder).isPasswordShown);
   console.log(`Quotaplane ${url} as ${account}, echo ${echoUrl}, API docs ${url}/docs`);
   console.log(hint);
-  console.log(`REDIS_URL for your own services: see ${redisFile}`);
+  console.log(`REDIS_URL for your own services: see ${guardFile}`);
   console.log('ready');
   writeRecord(folder, { ...readRecord(folder), isPasswordShown: true });
 }
@@ -65,18 +66,18 @@ async function start() {
 async function prepare(folder, secrets) {
   const last = readRecord(folder);
   const opening = {
-    redis: openRedis(folder, secrets.redisPassword.value, last.redisPort),
+    redis: openRedis(folder, { own: secrets.redisPassword.value, guard: secrets.redisGuardPassword.value }, last.redisPort),
     postgres: openPostgres(folder, secrets.postgresPassword.value, last.postgresPort),
   };
   life.addStore('Redis', opening.redis, 'SIGTERM', ({ pid }) => writeRecord(folder, { ...readRecord(folder), redisStamp: processStamp(pid) }));
   life.addStore('Postgres', opening.postgres, 'SIGINT');
-  const recorded = opening.redis.then(({ url, server }) => {
-    if (server) writeRecord(folder, { ...last, redisUrl: url, redisPort: server.port, redisStamp: processStamp(server.pid), appStamps: [] });
+  const recorded = opening.redis.then(({ url, guardUrl, server }) => {
+    if (server) writeRecord(folder, { ...last, redisUrl: url, ...(guardUrl ? { guardRedisUrl: guardUrl } : {}), redisPort: server.port, redisStamp: processStamp(server.pid), appStamps: [] });
   });
   const migrated = opening.postgres.then(async ({ url }) => (await import('./migrate.mjs')).migrate(url));
   const [redis, postgres] = await Promise.all([opening.redis, opening.postgres, recorded, migrated, buildProduct()]);
   if (postgres.server) writeRecord(folder, { ...readRecord(folder), postgresPort: postgres.server.port, postgresStamp: processStamp(postgres.server.pid) });
-  return { databaseUrl: postgres.url, redisUrl: redis.url };
+  return { databaseUrl: postgres.url, redisUrl: redis.url, guardRedisUrl: process.env.QUOTAPLANE_GUARD_REDIS_URL || redis.guardUrl || redis.url };
 }
 
 /** @param {string} folder the data folder: two starts on one would fight for its files */

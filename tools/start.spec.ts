@@ -5,6 +5,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { loadSettingsFile } from './bootstrap-settings.mjs';
 import { isAlive } from './stores/index.mjs';
@@ -22,7 +23,7 @@ const ENTRIES = {
   'api/seed.mjs': `console.log('seeded ' + process.env.QUOTAPLANE_ADMIN_EMAIL);`,
   'api/main.mjs': `${SERVER('PORT')} ${ON_TERM}`,
   'api/worker.mjs': `setInterval(() => undefined, 1000); ${ON_TERM}`,
-  'echo/main.mjs': `${SERVER('ECHO_PORT')} ${ON_TERM}`,
+  'echo/main.mjs': `if (!process.env.QUOTAPLANE_GUARD_REDIS_URL.startsWith('redis://quotaplane-guard:')) process.exit(4); ${SERVER('ECHO_PORT')} ${ON_TERM}`,
 };
 
 let home: string;
@@ -93,8 +94,15 @@ it('comes up, shows a generated password once, and stops the apps before the sto
   );
   expect(readFileSync(join(dataDir, 'redis-url'), 'utf8')).toMatch(/^redis:\/\/\S+@127\.0\.0\.1:\d+\n$/);
   expect(statSync(join(dataDir, 'redis-url')).mode & 0o777).toBe(0o600);
+  expect(readFileSync(join(dataDir, 'guard-redis-url'), 'utf8')).toMatch(/^redis:\/\/quotaplane-guard:\S+@127\.0\.0\.1:\d+\n$/);
+  expect(statSync(join(dataDir, 'guard-redis-url')).mode & 0o777).toBe(0o600);
+  expect(statSync(join(dataDir, 'secrets/redis-guard-password')).mode & 0o777).toBe(0o600);
   expect(statSync(join(dataDir, 'secrets/admin-password')).mode & 0o777).toBe(0o600);
   expect(statSync(join(dataDir, 'secrets/bootstrap-token')).mode & 0o777).toBe(0o600);
+  const guard = new Redis(readFileSync(join(dataDir, 'guard-redis-url'), 'utf8').trim());
+  await expect(guard.set('qp:{acme}:head', '1.1')).rejects.toThrow('NOPERM');
+  expect(await guard.set('qp:{acme}:c:x', '1')).toBe('OK');
+  guard.disconnect();
   const pids = startedPids();
   expect(pids).toHaveLength(5);
   expect(await end(first.child, 'SIGTERM')).toBe(0);

@@ -1,3 +1,4 @@
+export * from './acl/guard-acl';
 export * from './catalogue-cache';
 export * from './change-feed';
 export * from './compile';
@@ -9,6 +10,7 @@ export * from './nodes';
 export * from './override-check';
 export * from './policy-cache';
 export * from './policy-publisher';
+export type * from './policy-redis';
 export type * from './publish-replies';
 export * from './receipts';
 export * from './source';

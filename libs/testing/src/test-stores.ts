@@ -18,10 +18,14 @@ export interface TestRoad {
 export interface TestStore {
   readonly isCluster: boolean;
   /** A client that goes straight to the store. */
-  connect(): TestClient;
+  connect(user?: { username: string; password: string }): TestClient;
+  /** Where it is, for `connectLimitRedis`; with a user when one is given. */
+  url(user?: { username: string; password: string }): string;
   road(): Promise<TestRoad>;
   flush(): Promise<void>;
   flushScripts(): Promise<void>;
+  /** Runs one command on every server, such as ACL SETUSER. */
+  everywhere(command: string, ...args: string[]): Promise<void>;
   /** Comes back with nothing. */
   loseEverything(): Promise<void>;
   stop(): Promise<void>;
@@ -40,7 +44,8 @@ async function startSingle(): Promise<TestStore> {
   const direct = quiet(new Redis(server.url, { retryStrategy: () => 20 }));
   return {
     isCluster: false,
-    connect: () => quiet(new Redis(server.url, { retryStrategy: () => 20 })),
+    connect: (user) => quiet(new Redis(server.url, { retryStrategy: () => 20, ...user })),
+    url: (user) => withUser(server.url, user),
     async road() {
       const proxy = await FaultProxy.start(server.url);
       return roadOver([proxy], () => quiet(new Redis(proxy.url, { ...FAILS_AT_ONCE, lazyConnect: true })));
@@ -50,6 +55,9 @@ async function startSingle(): Promise<TestStore> {
     },
     async flushScripts() {
       await direct.script('FLUSH');
+    },
+    async everywhere(command, ...args) {
+      await direct.call(command, ...args);
     },
     loseEverything: () => server.restart({ empty: true }),
     async stop() {
@@ -64,7 +72,8 @@ async function startCluster(): Promise<TestStore> {
   const startup = cluster.url.split(',');
   return {
     isCluster: true,
-    connect: () => quiet(new Cluster(startup, { slotsRefreshInterval: 500 })),
+    connect: (user) => quiet(new Cluster(startup, { slotsRefreshInterval: 500, redisOptions: { ...user } })),
+    url: (user) => startup.map((url) => withUser(url, user)).join(','),
     async road() {
       const proxies = await Promise.all(cluster.nodes.map((node) => FaultProxy.start(node.server.url)));
       const natMap = Object.fromEntries(cluster.nodes.map(({ server }, index) => [`127.0.0.1:${server.port}`, { host: '127.0.0.1', port: proxies[index]?.port ?? 0 }]));
@@ -76,6 +85,9 @@ async function startCluster(): Promise<TestStore> {
     flush: () => cluster.flush(),
     async flushScripts() {
       for (const node of cluster.nodes) await node.admin.script('FLUSH');
+    },
+    async everywhere(command, ...args) {
+      for (const node of cluster.nodes) await node.admin.call(command, ...args);
     },
     async loseEverything() {
       await Promise.all(cluster.nodes.map((node) => node.server.restart({ empty: true })));
@@ -104,6 +116,14 @@ export async function ready<Client extends TestClient>(client: Client): Promise<
   if (client.status === 'wait') client.connect().catch(() => undefined);
   if (client.status !== 'ready') await new Promise<void>((resolve) => client.once('ready', () => resolve()));
   return client;
+}
+
+function withUser(url: string, user?: { username: string; password: string }): string {
+  if (user === undefined) return url;
+  const own = new URL(url);
+  own.username = user.username;
+  own.password = user.password;
+  return own.href;
 }
 
 function quiet<Client extends TestClient>(client: Client): Client {
