@@ -39,7 +39,12 @@ const INTERNAL: SeedTier = {
   weight: 100,
   support: 'The platform team',
   content: {
-    limits: [perMinute(10_000, 1000)],
+    limits: [
+      perMinute(10_000, 1000),
+      // Of the early hook, which sees what no route matches: wide enough for any honest caller, and a bound on what a flood may cost.
+      { name: 'early-global', algorithm: 'token-bucket', scope: 'global', limit: 6_000_000, windowMs: MINUTE_MS, burst: 600_000, endpointClass: 'early', mode: 'enforce' },
+      { name: 'early-address', algorithm: 'token-bucket', scope: 'ip', limit: 600_000, windowMs: MINUTE_MS, burst: 60_000, endpointClass: 'early', mode: 'enforce' },
+    ],
     concurrency: null,
     quotas: [{ meter: 'requests', allowance: null, overage: 'reject', alertAt: [] }],
     degraded: 'waive',
@@ -98,6 +103,7 @@ export const ENDPOINT_CLASSES: readonly SeedClass[] = [
   { slug: 'search', cost: 10, failMode: 'local', description: 'Full-text search; ten times the work of a plain read' },
   { slug: 'bulk', cost: 1, failMode: 'local', description: 'Bulk writes; the cost is the number of items' },
   { slug: 'login', cost: 1, failMode: 'closed', description: 'Password checks; refused while the limiter is away' },
+  { slug: 'early', cost: 1, failMode: 'local', description: 'Every call before routing and parsing; judged by the limits of the platform tenant' },
   { slug: 'stream', cost: 1, failMode: 'local', description: 'Long answers that hold a slot' },
 ];
 
