@@ -1,13 +1,20 @@
+import { OVERRIDABLE_SCOPES, type DecisionSource, type Segment } from '@quotaplane/contracts';
 import type { PolicyCache, StoreClock, Wanted } from '@quotaplane/policy';
 import type { Check, LimitStore, Verdict } from '@quotaplane/rate-limit';
 import type { CircuitBreaker } from '../degraded/circuit-breaker';
 import type { FallbackCause, FallbackDecider } from '../degraded/fallback-decider';
+import type { AdmissionKeeper } from './admission-keeper';
 import type { Call } from './call';
 import { planOf } from './call-plan';
-import { appliedTo } from './charges';
-import { blockedDecision, decisionOf, type GuardDecision } from './guard-decision';
+import { appliedTo, chargesOf } from './charges';
+import { decisionOf, type GuardDecision } from './guard-decision';
 import { nearestSegment, type KnownPolicies, type KnownPolicy } from './known-policy';
-import type { UsageRecorder } from './usage-recorder';
+import type { ListedCallers, ListEntry } from './listed-callers';
+import { refusedByList } from './listed-decision';
+import { blockedDecision } from './refusals';
+import type { ShadowJudge } from './shadow-judge';
+import type { SubjectOverrides } from './subject-overrides';
+import { subjectFieldsOf } from './subject-segments';
 
 export interface DeciderParts {
   readonly store: LimitStore;
@@ -17,7 +24,10 @@ export interface DeciderParts {
   readonly clock: StoreClock;
   readonly breaker: CircuitBreaker;
   readonly fallback: FallbackDecider;
-  readonly usage: UsageRecorder;
+  readonly admissions: AdmissionKeeper;
+  readonly lists: ListedCallers;
+  readonly subjects: SubjectOverrides;
+  readonly shadows: ShadowJudge;
   readonly onStoreFailure: (cause: string) => void;
   /** Store wait per decision in ms, counted from the call's arrival. */
   readonly storeBudgetMs: number;
@@ -27,6 +37,8 @@ export interface DeciderParts {
 const LEAST_WAIT_MS = 5;
 /** A new policy, then a new segment, then the answer: more rounds than that are a store in trouble. */
 const ROUNDS_MAX = 3;
+const SOURCE: DecisionSource = 'store';
+const NO_FIELDS: readonly string[] = [];
 
 /** One round's answer: a decision, the reason to fall back, or another round. */
 type Round = { readonly decision: GuardDecision } | { readonly fallBack: FallbackCause } | 'again';
@@ -38,63 +50,98 @@ type Round = { readonly decision: GuardDecision } | { readonly fallBack: Fallbac
 export class Decider {
   constructor(private readonly parts: DeciderParts) {}
 
-  async decide(call: Call): Promise<GuardDecision> {
-    const { breaker, fallback, storeBudgetMs } = this.parts;
-    const deadlineAtMs = Math.max(call.arrivedAtMs + storeBudgetMs, performance.now() + LEAST_WAIT_MS);
+  decide(call: Call): Promise<GuardDecision> {
+    const entry = this.parts.lists.entryOf(call, this.parts.clock.now());
+    if (entry === undefined) return this.judge(call);
+    return entry.list === 'allow' ? this.judge({ ...call, isExempt: true }) : this.refuse(call, entry);
+  }
+
+  private async judge(call: Call): Promise<GuardDecision> {
+    const { breaker, fallback } = this.parts;
     if (!breaker.mayPass()) return fallback.decide(call, 'unavailable');
-    const answer = await this.askUntilJudged(call, deadlineAtMs).catch((error: unknown) => {
-      // A fault of ours, not an outage; but a probe that never reports back would keep the circuit open for good.
-      breaker.failed();
-      throw error;
-    });
+    const answer = await this.askUntilJudged(call);
     return 'decision' in answer ? answer.decision : fallback.decide(call, answer.fallBack);
   }
 
-  private async askUntilJudged(call: Call, deadlineAtMs: number): Promise<Exclude<Round, 'again'>> {
-    for (let round = 0; round < ROUNDS_MAX; round += 1) {
-      const answer = await this.ask(call, deadlineAtMs);
-      if (answer !== 'again') return answer;
+  /** Needs no store, unless this node has never seen the tenant's policy: even a refusal tells what the policy is. */
+  private async refuse(call: Call, entry: ListEntry): Promise<GuardDecision> {
+    const { known, breaker, clock } = this.parts;
+    if (!known.of(call.tenant) && breaker.mayPass()) await this.askUntilJudged({ ...call, cost: 0, isExempt: true });
+    return refusedByList({ call, entry, policy: known.of(call.tenant)?.policy, source: SOURCE, nowMs: clock.now() });
+  }
+
+  private async askUntilJudged(call: Call): Promise<Exclude<Round, 'again'>> {
+    const { breaker, storeBudgetMs } = this.parts;
+    const deadlineAtMs = Math.max(call.arrivedAtMs + storeBudgetMs, performance.now() + LEAST_WAIT_MS);
+    try {
+      for (let round = 0; round < ROUNDS_MAX; round += 1) {
+        const answer = await this.ask(call, deadlineAtMs);
+        if (answer !== 'again') return answer;
+      }
+      return { fallBack: 'lost' };
+    } catch (error) {
+      // A fault of ours, not an outage; but a probe that never reports back would keep the circuit open for good.
+      breaker.failed();
+      throw error;
     }
-    return { fallBack: 'lost' };
   }
 
   private async ask(call: Call, deadlineAtMs: number): Promise<Round> {
-    const { known, store, clock } = this.parts;
+    const { known, clock, subjects } = this.parts;
     const cached = known.cached(call.tenant);
     const current = known.of(call.tenant);
-    if (!cached || !current) return this.learn(await store.judgeAndSpend(emptyCheck(call, cached?.head ?? ''), deadlineAtMs), call, cached !== undefined);
+    if (!cached || !current) return this.learn(call, cached?.head, deadlineAtMs);
     const segment = nearestSegment(current.policy, clock.now());
     if (!segment) return this.lost(call);
+    if (current.policy.subjectScopes === undefined) return this.askFor(call, current, segment, NO_FIELDS, deadlineAtMs);
+    const fields = subjectFieldsOf(call, current.policy.subjectScopes);
+    const own = subjects.segmentOf(call.tenant, fields, current.head, segment, clock.now());
+    return own === 'unknown' ? this.learnSubjects(call, current, fields, deadlineAtMs) : this.askFor(call, current, own, fields, deadlineAtMs);
+  }
+
+  private async askFor(call: Call, current: KnownPolicy, segment: Segment, subjectFields: readonly string[], deadlineAtMs: number): Promise<Round> {
+    const { store, admissions, shadows } = this.parts;
+    const { policy: { revision, status }, generation } = current;
     const plan = planOf(segment, call);
-    const isSuspended = current.policy.status === 'suspended';
-    const applied = isSuspended ? [] : appliedTo(plan, call, current.generation ?? 0);
+    const isSuspended = status === 'suspended';
+    const held = call.holdsSlot === true ? admissions.slotFor(call) : undefined;
+    const applied = isSuspended ? [] : appliedTo(plan, call, generation ?? 0, held);
     const check: Check = {
-      tenant: call.tenant, knownHead: current.head, fromMs: segment.fromMs, untilMs: segment.untilMs, subjectFields: [],
-      charges: applied.map(({ charge }) => charge),
+      tenant: call.tenant, knownHead: current.head, fromMs: segment.fromMs, untilMs: segment.untilMs, subjectFields, charges: chargesOf(applied),
     };
-    const verdict = await store.judgeAndSpend(check, deadlineAtMs);
-    if (!isJudged(verdict)) return this.notJudged(verdict, call, current);
+    const asked = store.judgeAndSpend(check, deadlineAtMs);
+    if (plan.shadows.length > 0 && !isSuspended && call.isExempt !== true) shadows.judge(call, plan, check, deadlineAtMs);
+    const verdict = await asked;
+    if (!isJudged(verdict)) return this.notJudged(verdict, call, subjectFields, current);
     this.heard(verdict.nowMs);
-    const { revision } = current.policy;
-    if (isSuspended) return { decision: blockedDecision({ call, plan, revision, source: 'store', nowMs: verdict.nowMs }) };
+    if (isSuspended) return { decision: blockedDecision({ call, plan, revision, source: SOURCE, nowMs: verdict.nowMs }) };
     const decision = decisionOf({
-      call, plan, applied, states: verdict.states, isAllowed: verdict.status === 'allowed', source: 'store', revision, nowMs: verdict.nowMs,
+      call, plan, applied, states: verdict.states, isAllowed: verdict.status === 'allowed', source: SOURCE, revision, nowMs: verdict.nowMs,
     });
-    if (decision.outcome === 'allowed') this.parts.usage.admitted(call, plan, current.generation);
+    if (decision.outcome === 'allowed') return { decision: admissions.admitted(decision, { call, plan, applied, admission: verdict, held, generation }) };
+    admissions.denied(call, applied, verdict);
     return { decision };
   }
 
-  /** The answer to a check without charges: nothing could be compiled, so only the head matters. */
-  private learn(verdict: Verdict, call: Call, isFallbackMissing: boolean): Round {
-    if (!isJudged(verdict)) return this.notJudged(verdict, call, undefined);
+  /** A check without charges: nothing could be compiled, so only the head matters. It asks for the call's subjects, too, which saves a round. */
+  private async learn(call: Call, knownHead: string | undefined, deadlineAtMs: number): Promise<Round> {
+    const fields = subjectFieldsOf(call, OVERRIDABLE_SCOPES);
+    const verdict = await this.parts.store.judgeAndSpend(emptyCheck(call, knownHead ?? '', fields), deadlineAtMs);
+    if (!isJudged(verdict)) return this.notJudged(verdict, call, fields, undefined);
     this.heard(verdict.nowMs);
     // The head was confirmed, but the policy behind it was never seen: the fallback document is missing.
-    if (isFallbackMissing) this.parts.wanted.want('fallback');
+    if (knownHead !== undefined) this.parts.wanted.want('fallback');
     return { fallBack: 'lost' };
   }
 
-  private notJudged(verdict: Exclude<Verdict, Judged>, call: Call, current: KnownPolicy | undefined): Round {
-    const { policies, breaker, clock, onStoreFailure } = this.parts;
+  /** Asks for the overrides of this call's own subjects, once under each head: a check that knows no head is answered with them and spends nothing. */
+  private async learnSubjects(call: Call, current: KnownPolicy, fields: readonly string[], deadlineAtMs: number): Promise<Round> {
+    const verdict = await this.parts.store.judgeAndSpend(emptyCheck(call, '', fields), deadlineAtMs);
+    return isJudged(verdict) ? this.lost(call) : this.notJudged(verdict, call, fields, current);
+  }
+
+  private notJudged(verdict: Exclude<Verdict, Judged>, call: Call, subjectFields: readonly string[], current: KnownPolicy | undefined): Round {
+    const { breaker, clock, onStoreFailure } = this.parts;
     if (verdict.status === 'unavailable') {
       breaker.failed();
       onStoreFailure(verdict.cause);
@@ -102,10 +149,17 @@ export class Decider {
     }
     this.heard(verdict.nowMs);
     if (verdict.status === 'lost') return this.lost(call);
-    if (verdict.status === 'stale') return policies.accept(call.tenant, verdict) === 'accepted' ? 'again' : this.lost(call);
+    if (verdict.status === 'stale') return this.accept(call, subjectFields, verdict);
     // Outside: the clock has just learnt the time. No segment holds it: the timeline ran out, and only the worker can go on.
     const isPastEnd = current !== undefined && clock.now() >= (current.policy.segments.at(-1)?.untilMs ?? 0);
     return isPastEnd ? this.lost(call) : 'again';
+  }
+
+  private accept(call: Call, subjectFields: readonly string[], answer: Extract<Verdict, { status: 'stale' }>): Round {
+    const { policies, subjects } = this.parts;
+    if (policies.accept(call.tenant, answer) === 'lost') return this.lost(call);
+    if (subjectFields.length > 0) subjects.accept(call.tenant, subjectFields, answer);
+    return 'again';
   }
 
   private lost(call: Call): Round {
@@ -122,6 +176,6 @@ export class Decider {
 type Judged = Extract<Verdict, { states: unknown }>;
 const isJudged = (verdict: Verdict): verdict is Judged => 'states' in verdict;
 
-function emptyCheck(call: Call, knownHead: string): Check {
-  return { tenant: call.tenant, knownHead, fromMs: 0, untilMs: Number.MAX_SAFE_INTEGER, subjectFields: [], charges: [] };
+function emptyCheck(call: Call, knownHead: string, subjectFields: readonly string[]): Check {
+  return { tenant: call.tenant, knownHead, fromMs: 0, untilMs: Number.MAX_SAFE_INTEGER, subjectFields, charges: [] };
 }

@@ -1,29 +1,30 @@
-import type { Decision, DecisionSource, LimitReport } from '@quotaplane/contracts';
-import type { ChargeState, QuotaState } from '@quotaplane/rate-limit';
+import type { Decision, DecisionSource } from '@quotaplane/contracts';
+import type { OnCallEnd } from '../http/response-end';
 import type { Call } from './call';
-import { throttleName, type CallPlan } from './call-plan';
+import type { CallPlan } from './call-plan';
 import { appliedTo, type Applied } from './charges';
+import { NEVER, reportsOf, smallestShare, type GuardReport, type JudgedCharges } from './reports';
 
-/** A limit's figures with the partition key that goes into the `RateLimit` field. */
-export interface GuardReport extends LimitReport {
-  readonly partition: Buffer;
-  /** False where running out denies nothing: a quota that bills, or one whose slower lane decides. */
-  readonly canDeny: boolean;
-}
-
-/** A decision with what its headers are written from. */
+/** A decision with what its headers are written from, and what it owes. */
 export interface GuardDecision extends Decision {
   readonly limits: readonly GuardReport[];
   readonly binding?: GuardReport;
-  /** The plan it was judged by; undefined when no plan was needed (blocked before any limit). */
+  /** The plan it was judged by; undefined when no plan was needed (refused before any policy was known). */
   readonly plan?: CallPlan;
+  /** Store time of the judgement, or as near as this node knows it. */
+  readonly nowMs?: number;
+  /** Limits of the policy that were not asked, for the policy field of a call on the allow list. */
+  readonly unasked?: readonly GuardReport[];
+  /** Present where something is owed at the call's end: a slot, or units that its class gives back by outcome. Call it exactly once; twice does no harm. */
+  readonly release?: OnCallEnd;
+  /** Present where {@link waitMs} is: gives everything back, for a caller that is gone before its turn. {@link release} has nothing left to do then. */
+  readonly withdraw?: () => void;
+  /** Present where a slot is held: what to do when its lease ran out under the call. Cut the answer off, for somebody else may have the slot by then. */
+  readonly whenSlotLost?: (end: () => void) => void;
 }
 
-export interface Judgement {
+export interface Judgement extends Omit<JudgedCharges, 'cost'> {
   readonly call: Call;
-  readonly plan: CallPlan;
-  readonly applied: readonly Applied[];
-  readonly states: readonly (ChargeState | QuotaState)[];
   readonly isAllowed: boolean;
   readonly source: DecisionSource;
   readonly revision: number;
@@ -31,147 +32,52 @@ export interface Judgement {
   readonly nowMs: number;
 }
 
-/** Longest time until anything changes that a blocked caller is told, in ms; a hint. */
-const BLOCKED_HINT_MAX_MS = 86_400_000;
-const NEVER = -1;
-
 /** Makes the decision of a judgement: figures of every limit, the binding one, the code and the wait. */
 export function decisionOf(judgement: Judgement): GuardDecision {
-  const { call, plan, source, revision, applied, states } = judgement;
-  const limits = reportsOf(judgement);
-  const isNever = applied.some((_, index) => states[index]?.retryAfterMs === NEVER);
+  const { call, plan, source, revision, applied, states, nowMs } = judgement;
+  const cost = chargedCost(judgement);
+  const limits = reportsOf({ plan, applied, states, cost });
   const violated = limits.filter((report) => report.isViolated);
   const isAllowed = judgement.isAllowed && violated.length === 0;
   const binding = isAllowed ? smallestShare(limits) : longestWait(violated);
-  const base = { source, tenant: call.tenant, tier: plan.segment.tier, revision, cost: call.cost, limits, plan, ...(binding ? { binding } : {}) };
-  if (isAllowed) return { ...base, outcome: 'allowed' };
-  if (isNever) {
+  const unasked = call.isExempt === true ? { unasked: unaskedReports(plan, call) } : undefined;
+  const base = { source, tenant: call.tenant, tier: plan.segment.tier, revision, cost, limits, plan, nowMs, ...(binding ? { binding } : {}), ...unasked };
+  if (isAllowed) {
+    const waitMs = longestTurn(applied, states);
+    return waitMs === 0 ? { ...base, outcome: 'allowed' } : { ...base, outcome: 'allowed', waitMs };
+  }
+  const wait = { outcome: 'denied', retryAfterMs: Math.max(1, binding?.retryAfterMs ?? 1) } as const;
+  // A ban denies whatever is left of the limits, and whatever the call costs.
+  if (violated.some((report) => report.isBanned === true)) return { ...base, ...wait, code: 'penalised' };
+  if (applied.some((_, index) => states[index]?.retryAfterMs === NEVER)) {
     const never = violated.find((report) => report.retryAfterMs === 0);
     return { ...base, ...(never ? { binding: never } : {}), outcome: 'denied', code: 'cost_exceeds_limit' };
   }
-  const code = binding?.kind === 'quota' ? 'quota_exceeded' : 'rate_limited';
-  return { ...base, outcome: 'denied', code, retryAfterMs: Math.max(1, binding?.retryAfterMs ?? 1) };
+  return { ...base, ...wait, code: CODES[binding?.kind ?? 'rate'] };
 }
 
-function reportsOf(judgement: Judgement): GuardReport[] {
-  const reports: GuardReport[] = [];
-  judgement.applied.forEach((one, index) => {
-    const state = judgement.states[index];
-    if (!state) return;
-    if (one.kind === 'rate') reports.push(rateReport(one, state, judgement));
-    else reports.push(...quotaReports(one, state, judgement));
-  });
-  return reports;
+const CODES = { rate: 'rate_limited', quota: 'quota_exceeded', concurrency: 'concurrency_exceeded' } as const;
+
+/** A repeat under its Idempotency-Key was judged, and charged, at the class's lower cost. */
+function chargedCost({ call, applied, states }: Judgement): number {
+  if (applied[0]?.kind !== 'retry') return call.cost;
+  return Math.min(call.cost, states[0]?.repeatCost ?? call.cost);
 }
 
-/** The rate or quota of which least is left; what clients should steer by. */
-export function smallestShare(limits: readonly GuardReport[]): GuardReport | undefined {
-  let smallest: GuardReport | undefined;
-  let smallestPart = Number.POSITIVE_INFINITY;
-  for (const report of limits) {
-    if (!report.canDeny) continue;
-    const part = report.capacity === 0 ? 0 : report.remaining / report.capacity;
-    if (part >= smallestPart) continue;
-    smallest = report;
-    smallestPart = part;
-  }
-  return smallest;
+/** ms until the last of the queues that the call stands in lets it go. */
+function longestTurn(applied: readonly Applied[], states: Judgement['states']): number {
+  let waitMs = 0;
+  for (let index = 0; index < applied.length; index += 1) waitMs = Math.max(waitMs, states[index]?.waitMs ?? 0);
+  return waitMs;
 }
 
 function longestWait(violated: readonly GuardReport[]): GuardReport | undefined {
   return violated.reduce<GuardReport | undefined>((longest, report) => (longest && longest.retryAfterMs >= report.retryAfterMs ? longest : report), undefined);
 }
 
-function rateReport({ rate, partition }: Extract<Applied, { kind: 'rate' }>, state: ChargeState, judgement: Judgement): GuardReport {
-  return {
-    kind: 'rate',
-    name: rate.limit.name,
-    scope: rate.limit.scope,
-    limit: rate.limit.limit,
-    windowMs: rate.limit.windowMs,
-    capacity: rate.capacity,
-    cost: judgement.call.cost,
-    remaining: state.remaining,
-    resetAfterMs: state.resetAfterMs,
-    moreAfterMs: state.moreAfterMs,
-    retryAfterMs: Math.max(0, state.retryAfterMs),
-    isViolated: state.retryAfterMs !== 0,
-    partition,
-    canDeny: true,
-  };
-}
-
-function quotaReports({ quota, charge, partition }: Extract<Applied, { kind: 'quota' }>, state: QuotaState, judgement: Judgement): GuardReport[] {
-  const { allowance, overage, lane } = charge;
-  // An unlimited quota counts in the ledger and says nothing to the caller.
-  if (allowance === null) return [];
-  const { period } = judgement.plan.segment;
-  const laneState = lane && 'lane' in state ? state.lane : undefined;
-  const month: GuardReport = {
-    kind: 'quota',
-    name: quota.name,
-    scope: 'tenant',
-    limit: allowance,
-    windowMs: period.endMs - period.startMs,
-    capacity: allowance,
-    cost: judgement.call.cost,
-    remaining: state.remaining,
-    resetAfterMs: state.resetAfterMs,
-    moreAfterMs: state.moreAfterMs,
-    retryAfterMs: laneState ? 0 : Math.max(0, state.retryAfterMs),
-    isViolated: !laneState && state.retryAfterMs !== 0,
-    partition,
-    canDeny: overage === 'reject' || allowance === 0,
-  };
-  if (!lane || !laneState) return [month];
-  const slower: GuardReport = {
-    kind: 'rate',
-    name: throttleName(quota.name),
-    scope: 'tenant',
-    limit: lane.limit,
-    windowMs: lane.windowMs,
-    capacity: lane.capacity,
-    cost: judgement.call.cost,
-    remaining: laneState.remaining,
-    resetAfterMs: laneState.resetAfterMs,
-    moreAfterMs: laneState.moreAfterMs,
-    // Too much for the slower lane passes when the next period opens the full one.
-    retryAfterMs: laneState.retryAfterMs === NEVER ? state.resetAfterMs : laneState.retryAfterMs,
-    isViolated: laneState.retryAfterMs !== 0,
-    partition,
-    canDeny: true,
-  };
-  return [month, slower];
-}
-
-/** A suspended account: refused whatever its limits would say. */
-export function blockedDecision(facts: RefusalFacts & { readonly plan: CallPlan; readonly nowMs: number }): GuardDecision {
-  const { call, plan, nowMs } = facts;
-  const afterMs = Math.min(BLOCKED_HINT_MAX_MS, Math.max(1000, plan.segment.untilMs - nowMs));
-  return { ...refusal(facts), outcome: 'denied', code: 'blocked', limits: exhausted({ ...facts, applied: appliedTo(plan, call, 0) }, afterMs) };
-}
-
-/** The store is away and the class does not go on without it, or this node's share cannot hold the call. */
-export function unavailableDecision(facts: RefusalFacts & { readonly retryAfterMs: number; readonly limits?: readonly GuardReport[] }): GuardDecision {
-  const { call, plan, retryAfterMs } = facts;
-  const limits = facts.limits ?? (plan ? exhausted({ ...facts, plan, applied: appliedTo(plan, call, 0) }, retryAfterMs) : []);
-  return { ...refusal(facts), outcome: 'denied', code: 'limiter_unavailable', limits, retryAfterMs };
-}
-
-interface RefusalFacts {
-  readonly call: Call;
-  readonly plan: CallPlan | undefined;
-  readonly revision: number;
-  readonly source: DecisionSource;
-}
-
-function refusal({ call, plan, revision, source }: RefusalFacts): Pick<GuardDecision, 'source' | 'tenant' | 'tier' | 'revision' | 'cost' | 'plan'> {
-  return { source, tenant: call.tenant, tier: plan?.segment.tier ?? 'default', revision, cost: call.cost, ...(plan ? { plan } : {}) };
-}
-
-/** Reports of a refusal that no limit caused: nothing is available until `afterMs`, and none is violated. */
-function exhausted(facts: RefusalFacts & { readonly plan: CallPlan; readonly applied: readonly Applied[] }, afterMs: number): GuardReport[] {
-  const state = { remaining: 0, resetAfterMs: afterMs, moreAfterMs: afterMs, retryAfterMs: 0 };
-  const judgement = { ...facts, states: facts.applied.map(() => state), isAllowed: false, nowMs: 0 };
-  return reportsOf(judgement).map((report) => ({ ...report, isViolated: false }));
+/** A call on the allow list: its fields name the policy, and no figures, for nothing was asked. */
+function unaskedReports(plan: CallPlan, call: Call): GuardReport[] {
+  const applied = appliedTo(plan, { ...call, isExempt: false }, 0);
+  const untouched = { remaining: 0, resetAfterMs: 0, moreAfterMs: 0, retryAfterMs: 0 };
+  return reportsOf({ plan, applied, cost: call.cost, states: applied.map(() => untouched) });
 }

@@ -1,37 +1,66 @@
-import type { Journal, OffenderLog, TrafficLog } from '@quotaplane/usage';
+import type { Journal, JournalCell, OffenderLog, RetryWatch, TrafficLog } from '@quotaplane/usage';
 import { subjectOf, UNIDENTIFIED, type Call } from './call';
 import { cellOf, type CallPlan } from './call-plan';
+import { retryAfterSeconds } from '../http/ratelimit-fields';
 import type { GuardDecision } from './guard-decision';
 
 const SUBJECT_MAX = 96;
 
+/** Whether clients wait as told, by store time. */
+export interface RetryTimes {
+  readonly watch: RetryWatch;
+  readonly storeNow: () => number;
+}
+
+/** A subject as lists and statistics may show it: bounded, never empty. */
+export const shownSubject = (call: Call, scope: Parameters<typeof subjectOf>[1]): string => (subjectOf(call, scope) || call.tenant).slice(0, SUBJECT_MAX);
+
 /** Writes down what was used and who was denied; the ledger and the offenders page read it later. */
 export class UsageRecorder {
   constructor(
-    private readonly journal: Pick<Journal, 'admit' | 'admitDegraded'>,
+    private readonly journal: Pick<Journal, 'admit' | 'admitDegraded' | 'refund'>,
     private readonly offenders: Pick<OffenderLog, 'record'>,
     private readonly traffic: Pick<TrafficLog, 'allowed' | 'denied'>,
+    private readonly retries?: RetryTimes,
   ) {}
 
-  /** @param generation of the head that the store confirmed; undefined for callers that are not billed */
-  admitted(call: Call, plan: CallPlan, generation: number | undefined): void {
-    if (generation === undefined) return;
-    this.journal.admit(cellOf(plan, call, plan.segment.period, generation), call.cost);
+  /**
+   * @param generation of the head that the store confirmed; undefined for callers that are not billed
+   * @returns where a refund of the admission belongs
+   */
+  admitted(call: Call, plan: CallPlan, generation: number | undefined, units: number): JournalCell | undefined {
+    if (generation === undefined) return undefined;
+    const cell = cellOf(plan, call, plan.segment.period, generation);
+    this.journal.admit(cell, units);
+    return cell;
   }
 
-  admittedDegraded(call: Call, plan: CallPlan, generation: number | undefined): void {
-    if (generation === undefined) return;
-    this.journal.admitDegraded(cellOf(plan, call, plan.segment.period, generation), call.cost);
+  admittedDegraded(call: Call, plan: CallPlan, generation: number | undefined, units: number): void {
+    if (generation !== undefined) this.journal.admitDegraded(cellOf(plan, call, plan.segment.period, generation), units);
+  }
+
+  /** Into the period of the admission, whenever the call ends. */
+  refund(cell: JournalCell, units: number): void {
+    this.journal.refund(cell, units);
   }
 
   /** Statistics of a decision that stands, for charts and the offenders page. */
   decided(call: Call, decision: GuardDecision): void {
     if (call.tenant === UNIDENTIFIED) return;
-    if (decision.outcome === 'allowed') return this.traffic.allowed(call.tenant, call.cost);
+    if (decision.outcome === 'allowed') {
+      if (this.retries && this.retries.watch.size > 0) this.retries.watch.called(retrierOf(call), decision.nowMs ?? this.retries.storeNow());
+      return this.traffic.allowed(call.tenant, decision.cost);
+    }
     const limit = decision.binding?.name ?? decision.code ?? 'none';
     this.traffic.denied(call.tenant, limit);
     const scope = decision.binding?.scope ?? 'tenant';
-    const subject = subjectOf(call, scope) || call.tenant;
-    this.offenders.record({ tenant: call.tenant, scope, subject: subject.slice(0, SUBJECT_MAX), limit, class: call.class.slug });
+    const subject = { tenant: call.tenant, scope, subject: shownSubject(call, scope) };
+    this.offenders.record({ ...subject, limit, class: call.class.slug });
+    if (!this.retries || decision.retryAfterMs === undefined) return;
+    const deniedAtMs = decision.nowMs ?? this.retries.storeNow();
+    this.retries.watch.denied(retrierOf(call), { subject, deniedAtMs, retryAfterMs: retryAfterSeconds(decision.retryAfterMs) * 1000 });
   }
 }
+
+/** Who would come back for what: the most specific name of the caller, and the class, since nobody was told to keep away from others. */
+const retrierOf = ({ tenant, keyId, userId, address, class: { slug } }: Call): string => `${tenant}/${slug}/${keyId ?? ''}/${userId ?? ''}/${keyId || userId ? '' : address}`;

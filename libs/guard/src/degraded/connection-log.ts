@@ -1,4 +1,5 @@
-import type { Redis } from 'ioredis';
+import type { LimitRedis } from '@quotaplane/rate-limit';
+import { Cluster, type RedisOptions } from 'ioredis';
 
 export interface ConnectionLogOptions {
   /** Takes one line of text; never holds the password. */
@@ -27,9 +28,11 @@ export class ConnectionLog {
   private isStopped = false;
 
   /** @param redis watched from now on: made in the same tick, or its first failure may be missed */
-  constructor(redis: Redis, private readonly options: ConnectionLogOptions) {
-    const { host, port, password } = redis.options;
-    this.address = `${host?.includes(':') ? `[${host}]` : host}:${port}`;
+  constructor(redis: LimitRedis, private readonly options: ConnectionLogOptions) {
+    const connection: RedisOptions = redis instanceof Cluster ? (redis.options.redisOptions ?? {}) : redis.options;
+    const { host, port, password } = connection;
+    // Its nodes come and go; the connections to them speak for themselves.
+    this.address = redis instanceof Cluster ? 'cluster' : `${host?.includes(':') ? `[${host}]` : host}:${port}`;
     redis.on('error', (error: unknown) => (this.reason = reasonOf(error, password)));
     redis.on('close', () => this.failed());
     redis.on('ready', () => this.ready());

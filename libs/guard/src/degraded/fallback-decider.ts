@@ -1,24 +1,29 @@
 import type { DecisionSource, Policy } from '@quotaplane/contracts';
-import type { NodeDirectory, StoreClock } from '@quotaplane/policy';
-import type { Charge, ChargeState, LimitStore } from '@quotaplane/rate-limit';
-import type { Call } from '../decide/call';
+import type { StoreClock } from '@quotaplane/policy';
+import type { ChargeState } from '@quotaplane/rate-limit';
+import type { AdmissionKeeper } from '../decide/admission-keeper';
+import { UNIDENTIFIED, type Call } from '../decide/call';
 import { planOf, type CallPlan } from '../decide/call-plan';
-import { appliedTo, rateCharge, type Applied } from '../decide/charges';
-import { blockedDecision, decisionOf, unavailableDecision, type GuardDecision } from '../decide/guard-decision';
-import { nearestSegment, type KnownPolicies } from '../decide/known-policy';
-import type { UsageRecorder } from '../decide/usage-recorder';
+import { appliedTo, type Applied } from '../decide/charges';
+import { decisionOf, type GuardDecision } from '../decide/guard-decision';
+import { nearestSegment, type KnownPolicies, type KnownPolicy } from '../decide/known-policy';
+import type { ListedCallers } from '../decide/listed-callers';
+import { refusedByList } from '../decide/listed-decision';
+import { blockedDecision, unavailableDecision } from '../decide/refusals';
+import type { SubjectOverrides } from '../decide/subject-overrides';
+import { subjectFieldsOf } from '../decide/subject-segments';
+import type { LocalShare } from './local-share';
 
 /** `unavailable`: the store does not answer. `lost`: it answers, but the tenant's policy is not in it. */
 export type FallbackCause = 'unavailable' | 'lost';
 
 export interface FallbackParts {
   readonly known: KnownPolicies;
-  /** Counts this node's own calls; never leaves the process. */
-  readonly localStore: LimitStore;
-  readonly directory: Pick<NodeDirectory, 'shareOf'>;
-  readonly incarnation: string;
+  readonly share: LocalShare;
   readonly clock: StoreClock;
-  readonly usage: UsageRecorder;
+  readonly admissions: AdmissionKeeper;
+  readonly lists: ListedCallers;
+  readonly subjects: SubjectOverrides;
   /** Rules until the first policy is seen. */
   readonly defaults: Policy;
   readonly onFallback: (call: Call, decision: GuardDecision, cause: FallbackCause) => void;
@@ -26,73 +31,88 @@ export interface FallbackParts {
 
 /** Asked again after this long, a closed class may well be open: the breaker probes at least that often. */
 const CLOSED_RETRY_MS = 1000;
-/** The in-process store answers at once; the deadline is there for its interface. */
-const NO_DEADLINE = Number.POSITIVE_INFINITY;
 
 /** Decides without the store, by the class's fail mode: this node's share of each limit, everything, or nothing. */
 export class FallbackDecider {
   constructor(private readonly parts: FallbackParts) {}
 
   async decide(call: Call, cause: FallbackCause): Promise<GuardDecision> {
-    const decision = await this.byMode(call, cause);
+    // The decider has looked already; nobody has for a caller whose key could not be looked up.
+    const decision = await (call.tenant === UNIDENTIFIED ? this.byList(call, cause) : this.byMode(call, cause));
     this.parts.onFallback(call, decision, cause);
     return decision;
   }
 
+  private byList(call: Call, cause: FallbackCause): Promise<GuardDecision> {
+    const { lists, clock, defaults } = this.parts;
+    const entry = lists.entryOf(call, clock.now());
+    if (entry === undefined) return this.byMode(call, cause);
+    if (entry.list === 'allow') return this.byMode({ ...call, isExempt: true }, cause);
+    return Promise.resolve(refusedByList({ call, entry, policy: defaults, source: 'default', nowMs: clock.now() }));
+  }
+
   private async byMode(call: Call, cause: FallbackCause): Promise<GuardDecision> {
-    const { known, defaults, clock, usage } = this.parts;
+    const { known, defaults, clock } = this.parts;
     const current = known.of(call.tenant);
     const policy = current?.policy ?? defaults;
-    const segment = nearestSegment(policy, clock.now());
-    const plan = segment && planOf(segment, call);
+    const plan = this.planFor(call, policy);
     const source: DecisionSource = current ? (cause === 'lost' ? 'last-known' : 'local') : 'default';
-    if (!plan || call.class.failMode === 'closed') {
+    // Who is on the allow list would not be limited by the store either.
+    if (!plan || call.class.failMode === 'closed' && call.isExempt !== true) {
       return unavailableDecision({ call, plan, revision: policy.revision, source, retryAfterMs: CLOSED_RETRY_MS });
     }
     if (policy.status === 'suspended') return blockedDecision({ call, plan, revision: policy.revision, source, nowMs: clock.now() });
     const applied = appliedTo(plan, call, current?.generation ?? 0).filter(isJudgedLocally);
-    const decision =
-      call.class.failMode === 'open'
-        ? decisionOf({ call, plan, applied, states: applied.map(untouched), isAllowed: true, source: 'open', revision: policy.revision, nowMs: clock.now() })
-        : await this.byShare(call, plan, applied, policy, source);
-    if (decision.outcome === 'allowed') usage.admittedDegraded(call, plan, current?.generation);
-    return decision;
+    return call.class.failMode === 'open' ? this.openly(call, plan, applied, current, policy) : this.byShare({ call, plan, applied, current, policy, source });
   }
 
-  private async byShare(call: Call, plan: CallPlan, applied: readonly Applied[], policy: Policy, source: DecisionSource): Promise<GuardDecision> {
-    const { localStore, directory, incarnation } = this.parts;
-    const share = (units: number): number => directory.shareOf(units, incarnation);
-    const charges = applied.map((one) => (one.kind === 'rate' ? rateCharge(one.rate, one.charge.counter, call.cost, share) : one.charge));
-    const { fromMs, untilMs } = plan.segment;
-    const verdict = await localStore.judgeAndSpend({ tenant: call.tenant, knownHead: '', fromMs, untilMs, subjectFields: [], charges }, NO_DEADLINE);
-    const refused = { call, plan, revision: policy.revision, source, retryAfterMs: CLOSED_RETRY_MS };
-    if (!('states' in verdict)) return unavailableDecision(refused);
-    const { states, status, nowMs } = verdict;
-    const decision = decisionOf({ call, plan, applied, states, isAllowed: status === 'allowed', source, revision: policy.revision, nowMs });
-    return isShareTooSmall(call, applied, charges) ? unavailableDecision({ ...refused, limits: decision.limits }) : decision;
+  private planFor(call: Call, policy: Policy): CallPlan | undefined {
+    const { subjects, clock } = this.parts;
+    const nowMs = clock.now();
+    const segment = nearestSegment(policy, nowMs);
+    if (!segment) return undefined;
+    if (policy.subjectScopes === undefined) return planOf(segment, call);
+    return planOf(subjects.lastSegmentOf(call.tenant, subjectFieldsOf(call, policy.subjectScopes), segment, nowMs), call);
+  }
+
+  /** Nothing is counted, so that nothing but the journal is owed. */
+  private openly(call: Call, plan: CallPlan, applied: readonly Applied[], current: KnownPolicy | undefined, { revision }: Policy): GuardDecision {
+    const nowMs = this.parts.clock.now();
+    const asked = applied.filter(({ kind }) => kind !== 'slot' && kind !== 'retry');
+    const states = asked.map(untouched);
+    const decision = decisionOf({ call, plan, applied: asked, states, isAllowed: true, source: 'open', revision, nowMs });
+    if (decision.outcome === 'denied') return decision;
+    return this.parts.admissions.admitted(decision, { call, plan, applied: [], admission: { nowMs, states: [] }, held: undefined, generation: current?.generation });
+  }
+
+  private async byShare({ call, plan, applied, current, policy: { revision }, source }: ShareFacts): Promise<GuardDecision> {
+    const { share, admissions } = this.parts;
+    const refused = { call, plan, revision, source, retryAfterMs: CLOSED_RETRY_MS };
+    const judged = await share.judge(call, plan, applied);
+    if (!judged) return unavailableDecision(refused);
+    const decision = decisionOf({ call, plan, applied, states: judged.states, isAllowed: judged.isAllowed, source, revision, nowMs: judged.nowMs });
+    if (judged.isShareTooSmall) return unavailableDecision({ ...refused, limits: decision.limits });
+    if (decision.outcome === 'denied') return decision;
+    return admissions.admitted(decision, { call, plan, applied, admission: judged, held: undefined, isSlotTaken: judged.isSlotTaken, generation: current?.generation });
   }
 }
 
-/** Too much for this node's share, yet not for the limit itself: that is the outage's fault, not the caller's. */
-function isShareTooSmall(call: Call, applied: readonly Applied[], charges: readonly Charge[]): boolean {
-  let isSmall = false;
-  for (const [index, one] of applied.entries()) {
-    const charge = charges[index];
-    if (one.kind !== 'rate' || !charge || charge.kind === 'quota' || one.rate.capacity === 0) continue;
-    if (call.cost > one.rate.capacity) return false;
-    const held = charge.kind === 'bucket' ? charge.capacity : charge.limit;
-    if (held === 0 || call.cost > held) isSmall = true;
-  }
-  return isSmall;
+interface ShareFacts {
+  readonly call: Call;
+  readonly plan: CallPlan;
+  readonly applied: readonly Applied[];
+  readonly current: KnownPolicy | undefined;
+  readonly policy: Policy;
+  readonly source: DecisionSource;
 }
 
 /** A node alone cannot know what the fleet has used of a month; the ledger settles it later. A quota of 0 needs no knowledge. */
 function isJudgedLocally(one: Applied): boolean {
-  return one.kind === 'rate' || one.charge.allowance === 0;
+  return one.kind !== 'quota' || one.charge.allowance === 0;
 }
 
 /** Figures of a limit of which nothing is known to be used. */
 function untouched(one: Applied): ChargeState {
-  const remaining = one.kind === 'rate' ? one.rate.capacity : (one.charge.allowance ?? 0);
+  const remaining = one.kind === 'rate' ? one.rate.capacity : one.kind === 'quota' ? (one.charge.allowance ?? 0) : 0;
   return { remaining, resetAfterMs: 0, retryAfterMs: 0, moreAfterMs: 0 };
 }

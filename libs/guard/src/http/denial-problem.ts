@@ -1,5 +1,6 @@
 import { ERROR_CODES, type DenialProblem, type ErrorCode, type Problem } from '@quotaplane/contracts';
-import type { GuardDecision, GuardReport } from '../decide/guard-decision';
+import type { GuardDecision } from '../decide/guard-decision';
+import type { GuardReport } from '../decide/reports';
 import { retryAfterSeconds, secondsUp } from './ratelimit-fields';
 
 export interface ProblemContext {
@@ -34,13 +35,15 @@ function bindingMembers(binding: GuardReport): Pick<DenialProblem, 'scope' | 'po
 }
 
 function detailOf(code: ErrorCode, binding: GuardReport | undefined, cost: number, retryAfter: number | undefined): string {
-  if (code === 'blocked') return 'this account is suspended';
+  if (code === 'blocked') return 'this caller is blocked, or its account suspended';
+  if (code === 'penalised') return `${binding ? `${binding.name}: ` : ''}too many calls past the limit; no request passes for ${inWords(retryAfter)}`;
   if (code === 'limiter_unavailable') return `limits cannot be checked just now; try again in ${inWords(retryAfter)}`;
   if (!binding) return 'this request is over its limit';
   const { name, remaining, capacity } = binding;
   const need = `this request needs ${cost}`;
   if (code === 'cost_exceeds_limit') return `${name}: ${need} units, the limit holds ${capacity} at most; waiting cannot help`;
   if (capacity === 0) return `${name}: the limit is 0, no request passes; try again in ${inWords(retryAfter)}`;
+  if (binding.kind === 'concurrency') return `${name}: ${capacity} at once, all in use; try again in ${inWords(retryAfter)}`;
   return `${name}: ${remaining} ${remaining === 1 ? 'unit' : 'units'} available, ${need}; try again in ${inWords(retryAfter)}`;
 }
 

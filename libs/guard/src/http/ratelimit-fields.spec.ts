@@ -28,8 +28,10 @@ const judged = (parts: PolicyParts, figures: readonly Figures[]): GuardDecision 
   const plan = planFor(parts);
   const states = figures.map((figure) => ({ resetAfterMs: 0, moreAfterMs: 0, retryAfterMs: 0, ...figure }));
   const isAllowed = states.every((state) => state.retryAfterMs === 0);
-  return decisionOf({ call, plan, applied: appliedTo(plan, call, 1), states, isAllowed, source: 'store', revision: 1, nowMs: Date.now() });
+  return decisionOf({ call, plan, applied: appliedTo(plan, call, 1), states, isAllowed, source: 'store', revision: 1, nowMs: NOW_MS });
 };
+/** A whole second: fields count from the beginning of the answer's second. */
+const NOW_MS = 1_790_000_000_000;
 const fields = (decision: GuardDecision, legacyHeaders = false): Record<string, string> => Object.fromEntries(fieldsOf(decision, { legacyHeaders }));
 
 describe('the rate limit fields', () => {

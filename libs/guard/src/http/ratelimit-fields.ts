@@ -1,7 +1,9 @@
-import { GUARD_HEADERS, LEGACY_HEADERS } from '@quotaplane/contracts';
+import { ERROR_CODES, GUARD_HEADERS, LEGACY_HEADERS } from '@quotaplane/contracts';
 import { serializeItem, serializeList, type Item } from 'structured-headers';
-import { throttleName, type CallPlan } from '../decide/call-plan';
-import { smallestShare, type GuardDecision, type GuardReport } from '../decide/guard-decision';
+import type { CallPlan } from '../decide/call-plan';
+import { throttleName } from '../decide/counter-names';
+import type { GuardDecision } from '../decide/guard-decision';
+import { smallestShare, type GuardReport } from '../decide/reports';
 
 export interface FieldOptions {
   /** Also the older X- names. */
@@ -27,17 +29,39 @@ export function fieldsOf(decision: GuardDecision, options: FieldOptions): Respon
   if (policy) fields.push([GUARD_HEADERS.policy, policy]);
   const violated = decision.limits.filter((report) => report.isViolated);
   const shown = violated.length > 0 ? violated : decision.limits;
-  if (shown.length > 0) fields.push([GUARD_HEADERS.state, stateField(shown, decision.limits)]);
-  const tightest = smallestShare(decision.limits) ?? decision.limits[0];
+  const time = timeOf(decision);
+  if (shown.length > 0) fields.push([GUARD_HEADERS.state, stateField(shown, decision.limits, time)]);
+  const tightest = smallestShare(decision.limits) ?? decision.limits.find((report) => report.kind !== 'concurrency');
   if (tightest) {
-    const figures = [String(tightest.capacity), String(Math.max(0, tightest.remaining)), String(secondsUp(tightest.resetAfterMs))] as const;
+    const figures = [String(tightest.capacity), String(Math.max(0, tightest.remaining)), String(secondsUntil(tightest, tightest.resetAfterMs, time))] as const;
     fields.push([GUARD_HEADERS.limit, figures[0]], [GUARD_HEADERS.remaining, figures[1]], [GUARD_HEADERS.reset, figures[2]]);
     if (options.legacyHeaders) fields.push([LEGACY_HEADERS.limit, figures[0]], [LEGACY_HEADERS.remaining, figures[1]], [LEGACY_HEADERS.reset, figures[2]]);
   }
   if (decision.source !== 'store') fields.push([GUARD_HEADERS.source, decision.source]);
   if (decision.retryAfterMs !== undefined) fields.push([GUARD_HEADERS.retryAfter, String(retryAfterSeconds(decision.retryAfterMs))]);
-  if (decision.code === 'rate_limited' || decision.code === 'quota_exceeded') fields.push([GUARD_HEADERS.cacheControl, 'no-store']);
+  if (decision.code !== undefined && ERROR_CODES[decision.code].status === 429) fields.push([GUARD_HEADERS.cacheControl, 'no-store']);
   return fields;
+}
+
+/** When the figures leave, against the instant that they were judged at. */
+interface FieldTime {
+  /** The answer waits for its turn in a queue before it goes. */
+  readonly laterMs: number;
+  /** Of the second in which it goes, what has passed by store time. */
+  readonly intoSecondMs: number;
+}
+
+function timeOf({ waitMs: laterMs = 0, nowMs = 0 }: GuardDecision): FieldTime {
+  return { laterMs, intoSecondMs: (nowMs + laterMs) % 1000 };
+}
+
+/**
+ * Whole seconds from an answer to an instant, rounded up. Where that instant is one for all calls of a window they are counted from the beginning of
+ * the answer's second, which is what its Date says: every answer of the window then names the same second (P04).
+ */
+function secondsUntil(report: GuardReport, afterMs: number, { laterMs, intoSecondMs }: FieldTime): number {
+  const leftMs = Math.max(0, afterMs - laterMs);
+  return secondsUp(leftMs > 0 && report.hasFixedReset ? leftMs + intoSecondMs : leftMs);
 }
 
 /** Every field of {@link fieldsOf} that a page of another origin may want to read. */
@@ -47,13 +71,14 @@ export function exposedFields(options: FieldOptions): string {
 }
 
 /** No number of this very call is in it, so that it stays constant while the policy does and is written once per plan. */
-function policyField(decision: GuardDecision): string {
-  const { plan, limits } = decision;
+function policyField({ plan, limits, unasked }: GuardDecision): string {
   if (!plan) return '';
-  const id = limits.map((report) => report.name).join(' ');
+  const named = unasked ?? limits;
+  let id = '';
+  for (const report of named) id += `${report.name} `;
   const known = plan.policyFields.get(id);
   if (known !== undefined) return known;
-  const field = serializePolicy(plan, limits);
+  const field = serializePolicy(plan, named);
   plan.policyFields.set(id, field);
   return field;
 }
@@ -74,7 +99,8 @@ function isLane(plan: CallPlan, report: GuardReport): boolean {
   return report.kind === 'rate' && plan.quotas.some((quota) => throttleName(quota.name) === report.name);
 }
 
-function policyParameters(report: GuardReport): Map<string, number> {
+function policyParameters(report: GuardReport): Map<string, number | string> {
+  if (report.kind === 'concurrency') return new Map<string, number | string>([['q', sfInteger(report.limit)], ['qu', 'concurrent-requests']]);
   const parameters = new Map([['q', sfInteger(report.limit)], ['w', windowSeconds(report.windowMs)]]);
   if (report.capacity !== report.limit) parameters.set('qp-burst', sfInteger(report.capacity));
   return parameters;
@@ -83,11 +109,11 @@ function policyParameters(report: GuardReport): Map<string, number> {
 const windowSeconds = (windowMs: number): number => sfInteger(Math.max(1, secondsUp(windowMs)));
 
 /** Written by hand but for the name: integers and base64 need no escaping, and this runs on every call. */
-function stateField(shown: readonly GuardReport[], all: readonly GuardReport[]): string {
+function stateField(shown: readonly GuardReport[], all: readonly GuardReport[], time: FieldTime): string {
   return shown
     .map((report) => {
       const available = report.kind === 'quota' ? cappedQuota(report, all) : report.remaining;
-      return `${nameItem(report.name)};r=${sfInteger(Math.max(0, available))};t=${sfInteger(secondsUp(report.moreAfterMs))};pk=:${report.partition.toString('base64')}:;qp-cost=${sfInteger(report.cost)}`;
+      return `${nameItem(report.name)};r=${sfInteger(Math.max(0, available))};t=${sfInteger(secondsUntil(report, report.moreAfterMs, time))};pk=:${report.partition.toString('base64')}:;qp-cost=${sfInteger(report.cost)}`;
     })
     .join(', ');
 }

@@ -1,7 +1,6 @@
 import { PolicyPublisher } from '@quotaplane/policy';
-import { connectLimitRedis } from '@quotaplane/rate-limit';
+import { connectLimitRedis, type LimitRedis } from '@quotaplane/rate-limit';
 import { startRedis, type TestRedis } from '@quotaplane/testing';
-import type { Redis } from 'ioredis';
 import { parseList } from 'structured-headers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Cost, InvalidCostError } from '../index';
@@ -11,7 +10,7 @@ import { catalogueOf, limitOf, publish } from './policies';
 
 describe.each(ADAPTERS)('a guarded service on %s', (adapter) => {
   let redis: TestRedis;
-  let client: Redis;
+  let client: LimitRedis;
   let publisher: PolicyPublisher;
   let app: GuardedApp;
   const warnings: string[] = [];

@@ -1,9 +1,8 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { LoggerService } from '@nestjs/common';
 import { PolicyPublisher } from '@quotaplane/policy';
-import { connectLimitRedis } from '@quotaplane/rate-limit';
+import { connectLimitRedis, type LimitRedis } from '@quotaplane/rate-limit';
 import { freePort, startRedis, type TestRedis } from '@quotaplane/testing';
-import type { Redis } from 'ioredis';
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { hashSecret } from '../key-format';
@@ -29,7 +28,7 @@ class KeptLog implements LoggerService {
 
 describe('a guarded service without its store', () => {
   let redis: TestRedis;
-  let client: Redis;
+  let client: LimitRedis;
   let publisher: PolicyPublisher;
   let app: GuardedApp;
   let registry: Registry;

@@ -1,8 +1,7 @@
 import { PolicyPublisher } from '@quotaplane/policy';
-import { connectLimitRedis } from '@quotaplane/rate-limit';
+import { connectLimitRedis, type LimitRedis } from '@quotaplane/rate-limit';
 import { startRedis, type TestRedis } from '@quotaplane/testing';
 import { readJournals, readOffenders } from '@quotaplane/usage';
-import type { Redis } from 'ioredis';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { hashSecret } from '../key-format';
 import { startGuardedApp, type GuardedApp } from './guarded-app';
@@ -12,7 +11,7 @@ const KEY = { 'X-Api-Key': 'demo-acme' };
 
 describe('the usage of guarded services', () => {
   let redis: TestRedis;
-  let client: Redis;
+  let client: LimitRedis;
   const apps: GuardedApp[] = [];
 
   beforeEach(async () => {

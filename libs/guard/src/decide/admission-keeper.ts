@@ -1,0 +1,72 @@
+import type { Admission } from '@quotaplane/rate-limit';
+import type { JournalCell } from '@quotaplane/usage';
+import { AdmissionDebt, type DebtParts } from './admission-debt';
+import { subjectOf, type Call } from './call';
+import type { CallPlan } from './call-plan';
+import type { Applied } from './charges';
+import type { GuardDecision } from './guard-decision';
+import { HeldSlot } from './held-slot';
+import type { Ban } from './penalty-log';
+import { shownSubject } from './usage-recorder';
+
+export interface KeeperParts extends DebtParts {
+  /** Writes an admission into the journal; answers where a refund of it belongs. */
+  readonly journal: (call: Call, plan: CallPlan, generation: number | undefined, units: number) => JournalCell | undefined;
+  /** A slot's lease ran out while a call of this class held it. */
+  readonly onSlotLost: (endpointClass: string) => void;
+  readonly onBan: (ban: Ban, endpointClass: string) => void;
+}
+
+export interface AdmissionFacts {
+  readonly call: Call;
+  readonly plan: CallPlan;
+  readonly applied: readonly Applied[];
+  readonly admission: Admission;
+  /** Of a call that holds a slot of the store's; undefined where this process alone counts it, without a lease. */
+  readonly held: HeldSlot | undefined;
+  /** The slot is on the ledger already. */
+  readonly isSlotTaken?: boolean;
+  /** Of the head that the store confirmed; undefined for callers that are not billed. */
+  readonly generation: number | undefined;
+}
+
+/** What follows from a judgement of one store: the journal, what the admission owes at its call's end, bans that a denial began. */
+export class AdmissionKeeper {
+  constructor(private readonly parts: KeeperParts) {}
+
+  /** For a call that holds a slot: what its lease is watched by. */
+  slotFor(call: Call): HeldSlot {
+    return new HeldSlot(() => this.parts.onSlotLost(call.class.slug));
+  }
+
+  /** @returns the decision with what it owes; itself where that is nothing, so that plain calls pay nothing for this */
+  admitted(decision: GuardDecision, facts: AdmissionFacts): GuardDecision {
+    const { call, plan, applied, admission, held, generation } = facts;
+    const cell = this.parts.journal(call, plan, generation, decision.cost);
+    const slot = call.holdsSlot === true ? applied.find((one) => one.kind === 'slot') : undefined;
+    const { refundOn } = call.class;
+    const isRefundable = refundOn !== undefined && refundOn.length > 0 && decision.cost > 0;
+    const isWaiting = decision.waitMs !== undefined;
+    if (slot === undefined && !isRefundable && !isWaiting) return decision;
+    if (slot && facts.isSlotTaken !== true) this.parts.slots.take(call.tenant);
+    const debt = new AdmissionDebt(this.parts, { call, applied, admission, decision, cell, slot });
+    return {
+      ...decision,
+      release: debt.release,
+      ...(isWaiting ? { withdraw: debt.withdraw } : {}),
+      ...(held && slot ? { whenSlotLost: held.whenLost } : {}),
+    };
+  }
+
+  /** A denial may have been the strike that bans its subject. */
+  denied(call: Call, applied: readonly Applied[], { nowMs, states }: Admission): void {
+    for (const [index, one] of applied.entries()) {
+      const { bannedMs, banLevel } = states[index] ?? {};
+      if (one.kind !== 'rate' || one.counted.penalty === undefined || banLevel === undefined || bannedMs === undefined) continue;
+      const { name: limit, scope } = one.rate.limit;
+      const subject = scope === 'tenant' ? (subjectOf(call, scope) ?? '') : shownSubject(call, scope);
+      const ban: Ban = { tenant: call.tenant, limit, scope, subject, counter: one.counted.penalty.counter, startedMs: nowMs, untilMs: nowMs + bannedMs, level: banLevel };
+      this.parts.onBan(ban, call.class.slug);
+    }
+  }
+}

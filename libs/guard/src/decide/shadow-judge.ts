@@ -1,0 +1,39 @@
+import type { Scope } from '@quotaplane/contracts';
+import type { Check, LimitStore, Verdict } from '@quotaplane/rate-limit';
+import type { Call } from './call';
+import type { CallPlan, PlannedRate } from './call-plan';
+import { rateCharge } from './charge-kinds';
+import { counterOf } from './counter-names';
+
+/** What a proposed limit would have said to a call. */
+export interface ShadowDecision {
+  readonly limit: string;
+  readonly scope: Scope;
+  readonly class: string;
+  readonly result: 'allowed' | 'denied';
+}
+
+/**
+ * Judges proposed limits beside the live ones: each alone, charged to its own counter, never denying anybody. Nobody waits for the answer, and where
+ * the live check was out of date the proposed one is, too, and counts nothing.
+ */
+export class ShadowJudge {
+  constructor(
+    private readonly store: Pick<LimitStore, 'judgeAndSpend'>,
+    private readonly onDecision: (decision: ShadowDecision) => void,
+  ) {}
+
+  /** @param live the check of the same call; sent first, so that shadows never make it wait */
+  judge(call: Call, { shadows }: CallPlan, live: Check, deadlineAtMs: number): void {
+    for (const rate of shadows) {
+      const counted = counterOf(rate, call);
+      if (!counted) continue;
+      const check: Check = { ...live, subjectFields: [], charges: [rateCharge(rate, counted, call.cost)] };
+      void this.store.judgeAndSpend(check, deadlineAtMs).then((verdict) => this.tell(rate, call, verdict), () => undefined);
+    }
+  }
+
+  private tell({ limit: { name, scope } }: PlannedRate, call: Call, { status }: Verdict): void {
+    if (status === 'allowed' || status === 'denied') this.onDecision({ limit: name, scope, class: call.class.slug, result: status });
+  }
+}
