@@ -1,14 +1,17 @@
+import { IDEMPOTENCY_KEY_HEADER } from '@quotaplane/contracts';
 import type { CatalogueCache } from '@quotaplane/policy';
 import { costFault, isCost } from './cost';
 import { UNIDENTIFIED, type Call, type CallClass } from './decide/call';
+import { idempotencyKeyOf } from './decide/idempotent-retry';
 import type { EndpointClassMark } from './decorators';
 import type { HandlerRules } from './handler-rules';
 import { routeTemplateOf } from './http/request-facts';
 import type { ClientAddress } from './identity/client-address';
-import type { GuardedRequest, Identity } from './identity/identity';
+import { headerOf, type GuardedRequest, type Identity } from './identity/identity';
 import type { ResolvedOptions } from './resolve-options';
 
 const ANONYMOUS_TENANT = 'anonymous';
+const IDEMPOTENCY_KEY = IDEMPOTENCY_KEY_HEADER.toLowerCase();
 const DEFAULT_COST = 1;
 const DEFAULT_METER = 'requests';
 
@@ -41,12 +44,19 @@ export class CallBuilder {
       subjects: subjectsOf(request, rules),
       ...(isTenant && identity.keyKind ? { keyKind: identity.keyKind } : {}),
       ...(rules.holdsSlot ? { holdsSlot: true } : {}),
+      ...(known?.retry ? { idempotencyKey: idempotencyKeyOf(headerOf(request, IDEMPOTENCY_KEY)) } : {}),
       arrivedAtMs,
     };
   }
 
-  private classOf({ slug, failMode }: EndpointClassMark, known: Pick<CallClass, 'meter' | 'failMode'> | undefined): CallClass {
-    return { slug, meter: known?.meter ?? DEFAULT_METER, failMode: known?.failMode ?? failMode ?? this.options.failMode };
+  private classOf({ slug, failMode }: EndpointClassMark, known: Omit<CallClass, 'slug'> | undefined): CallClass {
+    return {
+      slug,
+      meter: known?.meter ?? DEFAULT_METER,
+      failMode: known?.failMode ?? failMode ?? this.options.failMode,
+      refundOn: known?.refundOn,
+      ...(known?.retry ? { retry: known.retry } : {}),
+    };
   }
 }
 
