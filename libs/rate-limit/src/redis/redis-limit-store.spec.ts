@@ -1,4 +1,5 @@
 import { redisKeys } from '@quotaplane/contracts';
+import * as testing from '@quotaplane/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { checkOf, connected, countOf, inGoodTime } from '../rig/connected';
 import { REDIS_PLACES, startRedisPlace, type RedisPlace } from '../rig/redis-place';
@@ -12,7 +13,7 @@ describe.each(REDIS_PLACES)('on %s', (kind) => {
   let store: LimitStore;
 
   beforeAll(async () => {
-    place = await startRedisPlace(kind);
+    place = await startRedisPlace(kind, testing);
     redis = place.redis;
   });
 

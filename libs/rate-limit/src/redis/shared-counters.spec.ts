@@ -1,5 +1,5 @@
 import { redisKeys } from '@quotaplane/contracts';
-import { TestClock } from '@quotaplane/testing';
+import * as testing from '@quotaplane/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { admitted } from '../admitted';
 import { checkOf, countOf, inGoodTime, withUnits } from '../rig/connected';
@@ -14,7 +14,7 @@ describe.each(REDIS_PLACES)('on %s', (kind) => {
   let redis: LimitRedis;
 
   beforeAll(async () => {
-    place = await startRedisPlace(kind, 2);
+    place = await startRedisPlace(kind, testing, 2);
     redis = place.redis;
   });
 
@@ -44,7 +44,7 @@ describe.each(REDIS_PLACES)('on %s', (kind) => {
   describe('many nodes, one counter', () => {
     // Mutation: read the counters of a batch anew for each check but write them once (drop the slots table).
     it('C011 P01 admits exactly 5 of 1,000 parallel calls over two nodes, in each window', async () => {
-      const clock = new TestClock();
+      const clock = new testing.TestClock();
       const stores = nodes(clock.now);
       for (let round = 0; round < 5; round += 1) {
         expect(countOf(await hammer(stores, 1_000, () => [windowOf('flood', 5, 1_000)]), 'allowed')).toBe(5);
@@ -96,7 +96,7 @@ describe.each(REDIS_PLACES)('on %s', (kind) => {
 
     // Mutation: set the life only where the counter is new.
     it('C022 leaves no counter without a life over 10,000 calls at a window\'s edge', async () => {
-      const clock = new TestClock(Date.UTC(2026, 0, 15));
+      const clock = new testing.TestClock(Date.UTC(2026, 0, 15));
       const stores = nodes(clock.now);
       for (let round = 0; round < 100; round += 1) {
         clock.set(Date.UTC(2026, 0, 15) + 1_000 * (1 + (round >> 1)) + ((round % 3) - 1));
@@ -140,7 +140,7 @@ describe.each(REDIS_PLACES)('on %s', (kind) => {
   });
 
   describe('refund', () => {
-    const clock = new TestClock(Date.UTC(2026, 0, 15));
+    const clock = new testing.TestClock(Date.UTC(2026, 0, 15));
 
     // Mutation: refund whatever window runs.
     it('gives a window its units back while it runs, and not to the next one', async () => {

@@ -1,4 +1,5 @@
 import { redisKeys } from '@quotaplane/contracts';
+import * as testing from '@quotaplane/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { slotKey } from '../counter-key';
 import { checkOf, countOf, inGoodTime } from '../rig/connected';
@@ -16,7 +17,7 @@ describe.each(REDIS_PLACES)('slots on %s', (kind) => {
   const stores: LimitStore[] = [];
 
   beforeAll(async () => {
-    place = await startRedisPlace(kind, 3);
+    place = await startRedisPlace(kind, testing, 3);
   });
 
   afterAll(() => place.close());

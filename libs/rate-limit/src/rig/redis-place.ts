@@ -1,4 +1,3 @@
-import { startRedis, startTestRedisCluster, type TestRedis, type TestRedisCluster } from '@quotaplane/testing';
 import { Redis } from 'ioredis';
 import { connectLimitRedis, type LimitRedis } from '../redis/connect-limit-redis';
 import { createLimitStore } from '../redis/create-limit-store';
@@ -27,8 +26,27 @@ export interface RedisPlace {
   close(): Promise<void>;
 }
 
-export const startRedisPlace = async (kind: (typeof REDIS_PLACES)[number], clientCount = 1): Promise<RedisPlace> => {
-  const server: TestRedis | TestRedisCluster = kind === 'one Redis' ? await startRedis() : await startTestRedisCluster();
+interface OneServer {
+  readonly url: string;
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+interface ClusterServers {
+  readonly url: string;
+  readonly nodes: readonly { readonly server: OneServer }[];
+  untilWhole(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** `@quotaplane/testing`, which only specs may import. */
+interface Starters {
+  startRedis(): Promise<OneServer>;
+  startTestRedisCluster(): Promise<ClusterServers>;
+}
+
+export const startRedisPlace = async (kind: (typeof REDIS_PLACES)[number], { startRedis, startTestRedisCluster }: Starters, clientCount = 1): Promise<RedisPlace> => {
+  const server = kind === 'one Redis' ? await startRedis() : await startTestRedisCluster();
   const clients = await Promise.all(Array.from({ length: clientCount }, () => connected(connectLimitRedis(server.url))));
   const [redis] = clients;
   if (redis === undefined) throw new RangeError('a place needs a client');
