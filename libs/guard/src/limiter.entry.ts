@@ -14,5 +14,6 @@ export type { LimiterDecision, LimiterFigure } from './limiter/limiter-decision'
 export type { LimiterLogger } from './limiter/limiter-logger';
 export type { RequestRules } from './limiter/request-rules';
 export { QuotaMetrics } from './metrics';
+export type { OpenTelemetryMeter } from './open-telemetry';
 export type { DefaultLimit, QuotaplaneOptions } from './options';
 export { QuotaplaneOptionsError } from './resolve-options';

@@ -2,6 +2,7 @@ import type { FactoryProvider, ModuleMetadata } from '@nestjs/common';
 import type { Registry } from 'prom-client';
 import type { FailMode } from './decorators';
 import type { IdentityResolver } from './identity/identity';
+import type { OpenTelemetryMeter } from './open-telemetry';
 
 /** A limit of a node that has never seen a policy; counted per tenant (anonymous callers: per address), by this node alone. */
 export interface DefaultLimit {
@@ -46,6 +47,8 @@ export interface QuotaplaneOptions {
   readonly failMode?: FailMode;
   /** Where the guard registers its metrics; default: a registry of its own (see {@link QuotaMetrics}). */
   readonly registry?: Registry;
+  /** Mirrors the metrics to OpenTelemetry, too: to this Meter, or with `true` to the global one of `@opentelemetry/api`, which the service then has to have. */
+  readonly openTelemetry?: boolean | OpenTelemetryMeter;
 }
 
 export interface QuotaplaneAsyncOptions extends Pick<ModuleMetadata, 'imports'> {

@@ -45,6 +45,7 @@ export function resolveOptions(options: QuotaplaneOptions): ResolvedOptions {
     storeBudgetMs: options.storeBudgetMs ?? 25,
     failMode: options.failMode ?? 'local',
     registry: options.registry,
+    openTelemetry: options.openTelemetry ?? false,
   };
   const faults = [...faultsOf(resolved), ...resolved.defaultLimits.flatMap(limitFaults), ...resolved.trustedProxies.flatMap(proxyFaults)];
   if (faults.length > 0) throw new QuotaplaneOptionsError(faults);

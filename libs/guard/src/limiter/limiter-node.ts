@@ -19,6 +19,7 @@ import { ApiKeyIdentity } from '../identity/api-key.identity';
 import { ClientAddress } from '../identity/client-address';
 import type { IdentityResolver } from '../identity/identity';
 import { QuotaMetrics } from '../metrics';
+import { globalMeter } from '../open-telemetry';
 import type { ResolvedOptions } from '../resolve-options';
 import type { LimiterLogger } from './limiter-logger';
 import { within } from './within';
@@ -144,6 +145,7 @@ export class LimiterNode implements DecisionLoop {
     this.offenders.start();
     this.traffic.start();
     this.kit.start();
+    await this.mirrorMetrics();
   }
 
   /** From here on the node shows up in receipts: it serves. */
@@ -166,6 +168,17 @@ export class LimiterNode implements DecisionLoop {
     await within(STOP_WAIT_MS, Promise.all([this.offenders.close(), this.traffic.close(), this.kit.close(), this.heartbeat.stop(), this.feed.stop(), this.store.close()]));
     this.limitRedis.disconnect();
     this.platformRedis.disconnect();
+  }
+
+  private async mirrorMetrics(): Promise<void> {
+    const { openTelemetry } = this.options;
+    if (openTelemetry === false) return;
+    try {
+      this.metrics.mirrorTo(openTelemetry === true ? await globalMeter() : openTelemetry);
+    } catch (error) {
+      // Metrics are no reason to stop a service.
+      this.logger.error(error instanceof Error ? error.message : String(error));
+    }
   }
 
   private fellBack(call: Call, decision: GuardDecision, cause: string): void {
