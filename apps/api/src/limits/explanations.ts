@@ -4,7 +4,7 @@ import { ERROR_CODES, GUARD_HEADERS, IDEMPOTENCY_KEY_HEADER, type Algorithm, typ
 export const ALGORITHMS_IN_WORDS: Readonly<Record<Algorithm, { readonly meaning: string; readonly worstCase: string }>> = {
   'token-bucket': { meaning: 'A bucket holds up to the burst. Each call takes its cost; the bucket fills evenly, by the limit in one window.', worstCase: 'burst + limit' },
   gcra: { meaning: 'The token bucket told by times instead of tokens: same figures, same answers.', worstCase: 'burst + limit' },
-  'leaky-bucket': { meaning: 'A queue that lets calls through at an even pace. A call may be held for its turn; it is refused when the queue is full or the wait too long.', worstCase: 'limit' },
+  'leaky-bucket': { meaning: 'A queue that lets calls through at an even pace. A call may be held for its turn; it is refused when the queue is full or the wait too long.', worstCase: 'limit for calls that cost 1; a call goes as a whole, so limit + cost - 1 for heavier ones' },
   'fixed-window': { meaning: 'A count that begins anew with each window.', worstCase: '2 x limit, around the moment of change (one less where your first call opens the window)' },
   'sliding-log': { meaning: 'Remembers every call of the last window and counts them exactly.', worstCase: 'limit' },
   'sliding-counter': { meaning: 'Counts this window and a share of the one before, as if that one had been even.', worstCase: 'less than 2 x limit, when the window before was not even' },

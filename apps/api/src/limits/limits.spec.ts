@@ -7,6 +7,7 @@ import { OutboxRig } from '../outbox/outbox-rig';
 
 const MINUTE_MS = 60_000;
 const login = { name: 'login-account', algorithm: 'fixed-window', scope: 'subject:account', limit: 5, windowMs: 15 * MINUTE_MS, endpointClass: 'login', mode: 'enforce' } as const;
+const base = { scope: 'tenant', windowMs: MINUTE_MS, mode: 'enforce' } as const;
 const rate = (limit: number, burst: number) =>
   ({ name: 'per-minute', algorithm: 'token-bucket', scope: 'tenant', limit, windowMs: MINUTE_MS, burst, mode: 'enforce' }) as const;
 
@@ -26,17 +27,22 @@ beforeAll(async () => {
     quotas: [{ meter: 'requests', allowance: 500, overage: 'throttle', throttle: { limit: 9, windowMs: MINUTE_MS }, alertAt: [] }],
   });
   const anonymous = await rig.tier('anonymous', { limits: [{ ...rate(600, 600), name: 'global', scope: 'global' }, { ...rate(30, 10), name: 'per-address', scope: 'ip' }], quotas: [] });
+  const batch = await rig.tier('batch', { quotas: [], limits: [
+    { ...base, name: 'queue', algorithm: 'leaky-bucket', limit: 50, maxQueue: 200, maxWaitMs: 5000 },
+    { ...base, name: 'log', algorithm: 'sliding-log', limit: 40, methods: ['POST'], perRoute: true, penalty: { strikes: 3, withinMs: MINUTE_MS, banMs: MINUTE_MS, factor: 2, maxBanMs: 3_600_000, forgiveAfterMs: 3_600_000 } },
+    { ...base, name: 'counter', algorithm: 'sliding-counter', limit: 30 },
+  ] });
   const internal = await rig.tier('internal');
   const archived = await rig.tier('archived');
   await rig.prisma.tier.update({ where: { id: archived }, data: { archivedAt: new Date() } });
   await rig.prisma.tier.create({ data: { slug: 'unpublished', name: 'Unpublished' } });
-  for (const [slug, tier] of [['hobby', free], ['acme', pro], ['anonymous', anonymous], ['platform', internal]] as const) await rig.tenant(slug, tier);
+  for (const [slug, tier] of [['hobby', free], ['acme', pro], ['crunch', batch], ['anonymous', anonymous], ['platform', internal]] as const) await rig.tenant(slug, tier);
   await rig.prisma.endpointClass.createMany({ data: [
     { slug: 'search', cost: 10, meter: 'requests', failMode: 'local', refundOn: ['5xx'], retry: { cost: 0, windowMs: MINUTE_MS, max: 3 }, description: 'secret words of ops' },
     { slug: 'login', cost: 1, meter: 'requests', failMode: 'closed', refundOn: [], description: '' },
   ] });
   await rig.catalogue.publishClasses();
-  await rig.tenants.publish(['hobby', 'acme', 'anonymous', 'platform']);
+  await rig.tenants.publish(['hobby', 'acme', 'crunch', 'anonymous', 'platform']);
 });
 afterAll(async () => {
   await api?.stop();
@@ -64,7 +70,7 @@ const enforced = (segment: Segment): Omit<CompiledLimit, 'mode' | 'sources'>[] =
 
 describe('/limits.json', () => {
   // Fails when publicLimitFrom leaves a field out or takes the numbers from the tier's rows.
-  it.each([['free', 'hobby'], ['pro', 'acme'], ['anonymous', 'anonymous']])('says of %s what the segments in Redis of its tenant %s say', async (slug, tenant) => {
+  it.each([['free', 'hobby'], ['pro', 'acme'], ['batch', 'crunch'], ['anonymous', 'anonymous']])('says of %s what the segments in Redis of its tenant %s say', async (slug, tenant) => {
     const [tier, segment] = [await tierOf(slug), await segmentOf(tenant)];
     expect(tier.limits.map(({ window: _window, worstCaseUnits: _worst, ...told }) => told)).toEqual(enforced(segment));
     expect(tier.concurrency).toBe(segment.concurrency.limit);
@@ -79,12 +85,20 @@ describe('/limits.json', () => {
     expect(quotas[0]).toMatchObject({ name: 'month', throttle: { name: 'month-throttle', window: '1 minute', worstCaseUnits: 18 } });
   });
 
+  it('tells how long a queue holds a call, what an algorithm promises at worst and what a penalty does', async () => {
+    const [queue, log, counter] = (await tierOf('batch')).limits;
+    expect(queue).toMatchObject({ maxQueue: 200, maxWaitMs: 5000, worstCaseUnits: 250 });
+    expect(log).toMatchObject({ worstCaseUnits: 40, penalty: { strikes: 3, banMs: MINUTE_MS } });
+    expect(counter).toMatchObject({ worstCaseUnits: 59 });
+    expect((await read()).algorithms.map(({ algorithm }) => algorithm)).toEqual(['token-bucket', 'leaky-bucket', 'fixed-window', 'sliding-log', 'sliding-counter']);
+  });
+
   it('shows no shadow limit, for it denies nobody', async () => {
     expect((await tierOf('free')).limits.map(({ name }) => name)).toEqual(['per-minute']);
   });
 
   it('shows the tiers that consumers can be on: not archived, not unpublished, not the platform\'s own', async () => {
-    expect((await read()).tiers.map(({ slug, audience }) => [slug, audience])).toEqual([['anonymous', 'anonymous'], ['free', 'accounts'], ['pro', 'accounts']]);
+    expect((await read()).tiers.map(({ slug, audience }) => [slug, audience])).toEqual([['anonymous', 'anonymous'], ['batch', 'accounts'], ['free', 'accounts'], ['pro', 'accounts']]);
   });
 
   it('says of the classes what the document in Redis says, but not what happens while the limiter is away', async () => {
