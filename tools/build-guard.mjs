@@ -118,6 +118,7 @@ function manifest() {
     sideEffects: false,
     dependencies: Object.fromEntries(DEPENDENCIES.map((name) => [name, rangeOf(name, versions[name])])),
     peerDependencies: own.peerDependencies,
+    peerDependenciesMeta: own.peerDependenciesMeta,
   };
 }
 
