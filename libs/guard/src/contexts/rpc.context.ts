@@ -9,7 +9,7 @@ interface SocketContext {
 
 /**
  * Messages of microservices; the payload is the body, the route is `OrdersController.create`, the method `RPC`. Headers are those of the transport where
- * it has any (gRPC, Kafka, RabbitMQ, NATS). A denial is the error of the answer; answers themselves have no place for figures.
+ * it has any (gRPC, Kafka, RabbitMQ, NATS; the metadata of TCP and Redis since Nest 12). A denial is the error of the answer; answers themselves have no place for figures.
  */
 export const rpcContext: CallContext = {
   requestOf: (context) => {

@@ -74,13 +74,14 @@ describe('a message handler', () => {
   let platform: SpecPlatform;
   let app: INestMicroservice;
   let client: ClientProxy;
+  let options: { host: string; port: number };
 
   beforeAll(async () => {
     platform = await startPlatform();
     const module = {
       module: RpcModule, imports: [QuotaplaneModule.forRoot(platform.options)], controllers: [OrdersController], providers: [{ provide: APP_GUARD, useClass: MessageQuotaGuard }],
     };
-    const options = { host: '127.0.0.1', port: await freePort() };
+    options = { host: '127.0.0.1', port: await freePort() };
     app = await NestFactory.createMicroservice(module, { transport: Transport.TCP, options, logger: false });
     await app.listen();
     client = ClientProxyFactory.create({ transport: Transport.TCP, options });
@@ -115,6 +116,15 @@ describe('a message handler', () => {
     await platform.tenantWith('anonymous', { limits: [limitOf({ name: 'address', scope: 'ip', limit: 1, burst: 1 })] });
     await send('orders.create', {});
     await expect(send('orders.create', {})).rejects.toMatchObject({ code: 'rate_limited', policy: 'address', scope: 'ip' });
+  });
+
+  it('is known by the API key in its packet’s metadata', async () => {
+    await platform.tenantWith('keyed', { limits: [limitOf({ name: 'key', scope: 'key', limit: 1, burst: 1 })] });
+    const keyed = ClientProxyFactory.create({ transport: Transport.TCP, options });
+    keyed.setOnDispatchHook((packet) => void (packet.metadata = { 'X-Api-Key': 'demo-keyed' }));
+    await firstValueFrom(keyed.send('orders.create', {}));
+    await expect(firstValueFrom(keyed.send('orders.create', {}))).rejects.toMatchObject({ policy: 'key', scope: 'key' });
+    await keyed.close();
   });
 
   it('does not reach a handler of events that is denied', async () => {
