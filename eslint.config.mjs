@@ -49,7 +49,7 @@ const PRISMA_IMPORTS = {
 };
 
 const SOURCES = ['**/*.ts', '**/*.tsx', '**/*.mts'];
-const SPECS = ['**/*.spec.ts', '**/*.spec.tsx', '**/*.spec.mjs'];
+const SPECS = ['**/specs/**/*.ts', '**/*.spec.ts', '**/*.spec.tsx', '**/*.spec.mjs'];
 
 export default tseslint.config(
   {
