@@ -9,7 +9,7 @@ export const redisKeys = {
   head: (tenant: string) => `${tenantPrefix(tenant)}head`,
   /** string, JSON of a Policy; no TTL. */
   policy: (tenant: string) => `${tenantPrefix(tenant)}policy`,
-  /** hash, field `<scope>:<id>` -> JSON of a SubjectPolicy, and `#revision`; no TTL. Read with a stale answer, for the subject at hand only. */
+  /** hash, field `<scope>:<id>` -> JSON of a SubjectPolicy, and what its publisher keeps there: `#revision`, and digests `#1` to `#256`; no TTL. Read with a stale answer, for the subject at hand only. */
   subjects: (tenant: string) => `${tenantPrefix(tenant)}subjects`,
   /** string, JSON of a KeyRecord or `none`; no TTL but for 60 s tombstones of unknown keys. */
   key: (sha256Hex: string) => `qp:key:${sha256Hex}`,

@@ -79,6 +79,15 @@ describe('numbers of a limit', () => {
     expect(numbersAt(source({ overrides }))).toEqual({ limit: 500, burst: 50, sources: { limit: 'override:o1', burst: 'override:o2' } });
   });
 
+  // Mutation: effectiveLimit without largestFit.
+  it('caps the limit where a later tier version took an algorithm that holds less', () => {
+    const limitAt = (more: Partial<Limit>): unknown => numbersAt(source({ tiers: [span(content([{ ...bucket(100), ...more }]))], overrides: [override(perMinute({ limit: 2 ** 53 - 1 }))] }));
+    expect(limitAt({ algorithm: 'sliding-log' })).toMatchObject({ limit: 10_000, burst: null });
+    const largest = Math.floor((2 ** 53 - 1) / 60_000);
+    for (const algorithm of ['sliding-counter', 'leaky-bucket'] as const) expect(limitAt({ algorithm })).toMatchObject({ limit: largest });
+    expect(limitAt({ algorithm: 'fixed-window' })).toMatchObject({ limit: 2 ** 53 - 1 });
+  });
+
   it('caps the capacity at what stays exact when a later tier version widens the window', () => {
     const wide = [span(content([{ ...bucket(100), windowMs: DAY_MS }]))];
     expect(numbersAt(source({ tiers: wide, overrides: [override(perMinute({ limit: Number.MAX_SAFE_INTEGER }))] })))

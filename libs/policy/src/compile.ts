@@ -1,7 +1,7 @@
-import {
-  MAX_EXACT, QUEUE_WAIT_MAX_MS, queueCapacity, type CompiledLimit, type CompiledPeriod, type CompiledQuota, type Limit, type Policy, type Quota, type Segment,
-} from '@quotaplane/contracts';
-import { effectiveLimit, effectiveNumber, own } from './effective-number';
+import type { CompiledPeriod, CompiledQuota, Policy, Quota, Segment } from '@quotaplane/contracts';
+import { compileLimit, tierSourceOf } from './compile-limit';
+import { compileSubjects, subjectScopesOf, type CompiledSubjects } from './compile-subjects';
+import { effectiveNumber, own } from './effective-number';
 import { overridesAt, tierAt, versionAt } from './in-force';
 import type { OverrideSource, PolicySource, TierSpan, VersionSource } from './source';
 import { PolicySourceError } from './store-errors';
@@ -20,9 +20,10 @@ interface Inputs {
  * The tenant's timeline (M2): contiguous segments, sorted, from the first period's start to the last period's end, neighbours never equal.
  * A boundary is whatever changes by itself: an override's start or end, a tier change, a version coming into force, a period's end.
  * A tier without a version in force gives a segment without limits, version 0 (the API refuses to assign such a tier). Pure.
+ * @param subjects what `compileSubjects` makes of the same source; worked out when left out
  * @throws {PolicySourceError} without a tier or a period, or where the periods leave a hole
  */
-export function compile(source: PolicySource): Policy {
+export function compile(source: PolicySource, subjects: CompiledSubjects = compileSubjects(source)): Policy {
   const first = source.periods[0];
   const last = source.periods.at(-1);
   if (first === undefined || last === undefined) throw new PolicySourceError(`Tenant ${source.tenant} has no period to compile`);
@@ -41,7 +42,11 @@ export function compile(source: PolicySource): Policy {
     else segments.push({ fromMs, untilMs, ...rules, period });
     before = { inputs, rules, text };
   });
-  return { v: 1, tenant: source.tenant, revision: source.revision, status: source.status, segments };
+  const subjectScopes = subjectScopesOf(subjects);
+  return {
+    v: 1, tenant: source.tenant, revision: source.revision, status: source.status, segments,
+    ...(subjectScopes.length === 0 ? {} : { subjectScopes }),
+  };
 }
 
 /** Every instant at which something may change by itself, sorted, each once. */
@@ -72,7 +77,7 @@ function areSame(left: Inputs, right: Inputs): boolean {
 }
 
 function rulesOf({ tier, version, overrides }: Inputs): Rules {
-  const tierSource = version === undefined ? 'default' : `tier:${tier.slug}@${version.number}`;
+  const tierSource = tierSourceOf(tier, version);
   const concurrency = effectiveNumber({ value: version?.content.concurrency ?? null, source: tierSource }, overrides, ({ set }) => set.concurrency);
   return {
     tier: tier.slug,
@@ -84,33 +89,6 @@ function rulesOf({ tier, version, overrides }: Inputs): Rules {
     quotas: (version?.content.quotas ?? []).map((quota) => compileQuota(quota, tierSource, overrides)),
     part: 1,
   };
-}
-
-function compileLimit(tierLimit: Limit, tierSource: string, overrides: readonly OverrideSource[]): CompiledLimit {
-  const { limit, burst } = effectiveLimit(tierLimit, tierSource, overrides);
-  return {
-    name: tierLimit.name,
-    algorithm: tierLimit.algorithm,
-    scope: tierLimit.scope,
-    limit: limit.value,
-    windowMs: tierLimit.windowMs,
-    burst: burst.value,
-    ...(tierLimit.alignment === undefined ? {} : { alignment: tierLimit.alignment }),
-    ...(tierLimit.endpointClass === undefined ? {} : { endpointClass: tierLimit.endpointClass }),
-    ...(tierLimit.methods === undefined ? {} : { methods: [...tierLimit.methods] }),
-    ...(tierLimit.perRoute === undefined ? {} : { perRoute: tierLimit.perRoute }),
-    ...(tierLimit.algorithm === 'leaky-bucket' ? queueOf(tierLimit, limit.value) : {}),
-    ...(tierLimit.penalty === undefined ? {} : { penalty: { ...tierLimit.penalty } }),
-    mode: tierLimit.mode,
-    sources: { limit: limit.source, burst: burst.source },
-  };
-}
-
-/** A queue spelled out. One that the tier does not size follows the limit in force, so that a raise lets more wait, too. */
-function queueOf(tierLimit: Limit, limit: number | null): Pick<CompiledLimit, 'maxQueue' | 'maxWaitMs'> {
-  const largest = Math.floor(MAX_EXACT / tierLimit.windowMs) - 1;
-  const maxQueue = Math.max(0, Math.min(queueCapacity(limit ?? 0, tierLimit.maxQueue) - 1, largest));
-  return { maxQueue, maxWaitMs: tierLimit.maxWaitMs ?? Math.min(tierLimit.windowMs, QUEUE_WAIT_MAX_MS) };
 }
 
 function compileQuota(quota: Quota, tierSource: string, overrides: readonly OverrideSource[]): CompiledQuota {

@@ -1,4 +1,4 @@
-import { BUCKET_ALGORITHMS, MAX_EXACT, type Limit } from '@quotaplane/contracts';
+import { BUCKET_ALGORITHMS, MAX_EXACT, SLIDING_LOG_MAX, type Limit } from '@quotaplane/contracts';
 import type { OverrideSource } from './source';
 
 /** A compiled number and where it came from; null is unlimited, and the largest of all. */
@@ -36,7 +36,7 @@ export function effectiveNumber(
  */
 export function effectiveLimit(tierLimit: Limit, tierSource: string, overrides: readonly OverrideSource[]): { limit: EffectiveNumber; burst: EffectiveNumber } {
   const entryOf = (override: OverrideSource): { limit?: number | null | undefined; burst?: number | null | undefined } | undefined => own(override.set.limits, tierLimit.name);
-  const limit = effectiveNumber({ value: tierLimit.limit, source: tierSource }, overrides, (override) => entryOf(override)?.limit);
+  const limit = largestFit(effectiveNumber({ value: tierLimit.limit, source: tierSource }, overrides, (override) => entryOf(override)?.limit), tierLimit);
   if (limit.value === null || !BUCKET_ALGORITHMS.includes(tierLimit.algorithm)) return { limit, burst: { value: null, source: limit.source } };
 
   const capacity: EffectiveNumber = { value: tierLimit.burst ?? tierLimit.limit, source: tierSource };
@@ -48,6 +48,13 @@ export function effectiveLimit(tierLimit: Limit, tierSource: string, overrides: 
     return override.mode === 'exactly' || larger(entry.limit, tierLimit.limit) ? entry.limit : capacity.value;
   });
   return { limit, burst: exactCapacity(burst, tierLimit, limit) };
+}
+
+/** As exactCapacity, for algorithms whose limit itself is bounded: a version published later may have changed the algorithm under an override. */
+function largestFit(limit: EffectiveNumber, { algorithm, windowMs, maxQueue }: Limit): EffectiveNumber {
+  const isMultiplied = algorithm === 'sliding-counter' || (algorithm === 'leaky-bucket' && maxQueue === undefined);
+  const largest = algorithm === 'sliding-log' ? SLIDING_LOG_MAX : isMultiplied ? Math.floor(MAX_EXACT / windowMs) : null;
+  return largest === null || limit.value === null ? limit : { value: Math.min(limit.value, largest), source: limit.source };
 }
 
 /**

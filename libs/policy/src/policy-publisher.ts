@@ -2,8 +2,10 @@ import {
   CHANGE_FEED_LENGTH, formatHead, HEAD_DELETED, HEAD_UNKNOWN, HEAD_UNKNOWN_TTL_MS, KEY_TOMBSTONE, redisKeys,
   type ClassCatalogue, type FeedEntry, type KeyRecord, type ListsDocument, type Policy,
 } from '@quotaplane/contracts';
+import type { CompiledSubjects } from './compile-subjects';
 import type { PolicyRedis } from './policy-redis';
 import { parseDocumentReply, parseFeedId, parseFlag, parseTenantReply, type DocumentPublished, type Published, type TenantPublished } from './publish-replies';
+import { publishSubjects } from './publish-subjects';
 import { runScript } from './run-script';
 import { PublishError } from './store-errors';
 import type { ScriptName } from './lua/scripts.generated';
@@ -11,6 +13,8 @@ import type { ScriptName } from './lua/scripts.generated';
 export interface TenantPublication {
   readonly policy: Policy;
   readonly generation: number;
+  /** What `compileSubjects` made of the same source as the policy; absent or empty when no single subject has overrides. */
+  readonly subjects?: CompiledSubjects;
   /** Empty for a republication that no change caused. */
   readonly changeId: string;
 }
@@ -28,11 +32,16 @@ const REVOCATION_TTL_MS = 40 * 86_400_000;
 export class PolicyPublisher {
   constructor(private readonly options: { readonly redis: PolicyRedis }) {}
 
-  /** Writes policy and head in one step if they are newer; announces what Redis then holds in any case. */
-  async publishTenant({ policy, generation, changeId }: TenantPublication): Promise<TenantPublished> {
-    const { tenant } = policy;
+  /**
+   * Writes the overrides of single subjects, then policy and head in one step, each if newer; announces what Redis then holds in any case.
+   * A guard that knows the head thus finds overrides that are at least as new.
+   */
+  async publishTenant({ policy, generation, subjects, changeId }: TenantPublication): Promise<TenantPublished> {
+    const { tenant, revision } = policy;
+    const hasSubjects = subjects !== undefined && subjects.size > 0;
+    if (hasSubjects) await publishSubjects((script, keys, args) => this.run(script, keys, args), { tenant, revision, generation, subjects });
     const keys = [redisKeys.head(tenant), redisKeys.policy(tenant), redisKeys.subjects(tenant)];
-    const held = parseTenantReply(await this.run('publish-policy', keys, [policy.revision, generation, JSON.stringify(policy), '']));
+    const held = parseTenantReply(await this.run('publish-policy', keys, [revision, generation, JSON.stringify(policy), hasSubjects ? '1' : '']));
     const position = await this.announce({ topic: 'tenant', subject: tenant, revision: formatHead(held.revision, held.generation), changeId });
     return { ...held, position, isRedisAhead: held.revision > policy.revision || held.generation > generation };
   }

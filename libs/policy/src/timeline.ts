@@ -1,11 +1,15 @@
-import type { Policy, Segment } from '@quotaplane/contracts';
+import type { Policy, Segment, SubjectPolicy } from '@quotaplane/contracts';
 
 /**
  * The stretch of the timeline that holds `nowMs` (store time), by binary search.
  * Undefined before the first and past the last segment: the tenant is then `wanted`. Allocates nothing.
  */
-export function segmentAt(policy: Policy, nowMs: number): Segment | undefined {
-  const { segments } = policy;
+export const segmentAt = (policy: Policy, nowMs: number): Segment | undefined => stretchAt(policy.segments, nowMs);
+
+/** The same for the overrides of a single subject, whose stretches have bounds of their own: work within the intersection with the tenant's. */
+export const subjectSegmentAt = (subject: SubjectPolicy, nowMs: number): SubjectPolicy['segments'][number] | undefined => stretchAt(subject.segments, nowMs);
+
+function stretchAt<Stretch extends { readonly fromMs: number; readonly untilMs: number }>(segments: readonly Stretch[], nowMs: number): Stretch | undefined {
   let low = 0;
   let high = segments.length - 1;
   while (low <= high) {

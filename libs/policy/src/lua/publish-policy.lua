@@ -3,7 +3,8 @@
 KEYS[1]  head        KEYS[2]  policy        KEYS[3]  subjects; all carry the tenant's hash tag
 ARGV[1]  revision    ARGV[2]  generation    both integers 1 .. 2^53-1
 ARGV[3]  policy, JSON                       ARGV[4]  '1' when single subjects have overrides, which then are written already
-Reply    { 1 written | 0, revision held, generation held }; both integers as text, for Lua rounds replies
+Reply    { 1 written | 0, revision held, generation held }; both integers as text, for Lua rounds replies; an error where ARGV[4] is '1' and the
+         overrides written last are not this publisher's: it has to begin again
 
 Newer    revision and generation both at least those held, and not both equal. Equal ones are written only where the policy is missing.
          Neither can be lower: they only grow in Postgres, so a lower one is an old publisher, or Postgres was restored from a backup.
@@ -24,9 +25,16 @@ local is_equal = revision == held_revision and generation == held_generation
 if is_older or (is_equal and redis.call('EXISTS', KEYS[2]) == 1) then
   return { 0, string.format('%.0f', held_revision), string.format('%.0f', held_generation) }
 end
+local head = ARGV[1] .. '.' .. ARGV[2]
+local subjects_of = redis.call('HGET', KEYS[3], '#revision') or ''
+if ARGV[4] == '1' and subjects_of ~= head then
+  return redis.error_reply('SUBJECTS of another publisher (' .. subjects_of .. ') are in the place of those of ' .. head)
+end
 redis.call('SET', KEYS[2], ARGV[3])
-redis.call('SET', KEYS[1], ARGV[1] .. '.' .. ARGV[2])
-if ARGV[4] ~= '1' then
+redis.call('SET', KEYS[1], head)
+local subjects_revision, subjects_generation = string.match(subjects_of, '^(%d+)%.(%d+)$')
+local is_begun_by_newer = tonumber(subjects_revision or 0) > revision or tonumber(subjects_generation or 0) > generation
+if ARGV[4] ~= '1' and not is_begun_by_newer then
   redis.call('UNLINK', KEYS[3])
 end
 return { 1, ARGV[1], ARGV[2] }

@@ -19,6 +19,34 @@ redis.call('HSET', KEYS[1], ARGV[1], word)
 return { now_ms, applied_at_ms }
 `,
   },
+  'open-subjects': {
+    sha1: 'fb25316d04cb6129c1c4fe9f6033e669530ceba8',
+    source: `
+
+
+
+
+
+
+local function parts(text)
+local revision, generation = string.match(text or '', '^(%d+)%.(%d+)$')
+return tonumber(revision or 0), tonumber(generation or 0)
+end
+local revision, generation = tonumber(ARGV[1]), tonumber(ARGV[2])
+for _, held in ipairs({ redis.call('GET', KEYS[1]) or '', redis.call('HGET', KEYS[2], '#revision') or '' }) do
+local held_revision, held_generation = parts(held)
+if revision < held_revision or generation < held_generation then
+return { 0 }
+end
+end
+redis.call('HSET', KEYS[2], '#revision', ARGV[1] .. '.' .. ARGV[2])
+local reply = { 1 }
+for bucket = 1, tonumber(ARGV[3]) do
+reply[bucket + 1] = redis.call('HGET', KEYS[2], '#' .. bucket)
+end
+return reply
+`,
+  },
   'publish-deleted': {
     sha1: '819300213f36cb71a253d2fa660efb1b6173bae9',
     source: `
@@ -85,8 +113,9 @@ return 1
 `,
   },
   'publish-policy': {
-    sha1: 'b140925a98b3b90cf476c148a22d9a1423619663',
+    sha1: '691e698a9b8d66a414bb95682cfe09843f3b253a',
     source: `
+
 
 
 
@@ -112,9 +141,16 @@ local is_equal = revision == held_revision and generation == held_generation
 if is_older or (is_equal and redis.call('EXISTS', KEYS[2]) == 1) then
 return { 0, string.format('%.0f', held_revision), string.format('%.0f', held_generation) }
 end
+local head = ARGV[1] .. '.' .. ARGV[2]
+local subjects_of = redis.call('HGET', KEYS[3], '#revision') or ''
+if ARGV[4] == '1' and subjects_of ~= head then
+return redis.error_reply('SUBJECTS of another publisher (' .. subjects_of .. ') are in the place of those of ' .. head)
+end
 redis.call('SET', KEYS[2], ARGV[3])
-redis.call('SET', KEYS[1], ARGV[1] .. '.' .. ARGV[2])
-if ARGV[4] ~= '1' then
+redis.call('SET', KEYS[1], head)
+local subjects_revision, subjects_generation = string.match(subjects_of, '^(%d+)%.(%d+)$')
+local is_begun_by_newer = tonumber(subjects_revision or 0) > revision or tonumber(subjects_generation or 0) > generation
+if ARGV[4] ~= '1' and not is_begun_by_newer then
 redis.call('UNLINK', KEYS[3])
 end
 return { 1, ARGV[1], ARGV[2] }
@@ -148,6 +184,23 @@ local time = redis.call('TIME')
 return { tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000), redis.call('HGETALL', KEYS[1]) }
 `,
   },
+  'scan-subjects': {
+    sha1: '19cea69b6cef299870f3653e17166df4fbea85b6',
+    source: `
+
+
+
+
+
+
+local reply = redis.call('HSCAN', KEYS[1], ARGV[1], 'COUNT', ARGV[2])
+local names = {}
+for index = 1, #reply[2], 2 do
+names[#names + 1] = reply[2][index]
+end
+return { reply[1], names }
+`,
+  },
   'want': {
     sha1: '1e95579e468a46c287837d43b0519df1412b9c5a',
     source: `
@@ -165,6 +218,36 @@ return 0
 end
 redis.call('SADD', KEYS[1], ARGV[1])
 return 1
+`,
+  },
+  'write-subjects': {
+    sha1: 'bc8553388e817143e8f010841d79572714b7d549',
+    source: `
+
+
+
+
+
+
+
+
+if redis.call('HGET', KEYS[1], '#revision') ~= ARGV[1] then
+return 0
+end
+for index = 4, #ARGV, 2 do
+local field, text = ARGV[index], ARGV[index + 1]
+if text == '' then
+redis.call('HDEL', KEYS[1], field)
+elseif redis.call('HGET', KEYS[1], field) ~= text then
+redis.call('HSET', KEYS[1], field, text)
+end
+end
+if ARGV[2] ~= '' and ARGV[3] == '' then
+redis.call('HDEL', KEYS[1], ARGV[2])
+elseif ARGV[2] ~= '' then
+redis.call('HSET', KEYS[1], ARGV[2], ARGV[3])
+end
+return redis.call('HLEN', KEYS[1])
 `,
   },
 } as const;
