@@ -9,6 +9,7 @@ export * from './policy';
 export * from './redis-keys';
 export * from './resources/access';
 export * from './resources/endpoint-classes';
+export * from './resources/journals';
 export * from './resources/keys';
 export * from './resources/lists';
 export * from './resources/operations';

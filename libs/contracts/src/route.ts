@@ -29,6 +29,8 @@ export interface RouteContract {
   readonly secretFields?: readonly string[];
   /** Path or query member that names a tenant; the one place where a token's binding is applied. */
   readonly tenantParam?: string;
+  /** Largest body of a request in bytes, where it is another than the default of 256 kB. */
+  readonly bodyLimitBytes?: number;
 }
 
 type In<T> = T extends z.ZodType ? z.output<T> : undefined;

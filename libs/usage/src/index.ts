@@ -1,5 +1,7 @@
 export * from './flush-loop';
 export * from './journal';
+export * from './journal-counts';
+export * from './journal-document';
 export * from './journal-field';
 export * from './journal-reader';
 export * from './minute-log';
@@ -7,6 +9,7 @@ export * from './offender-log';
 export * from './offender-minute';
 export * from './offender-reader';
 export * from './periods';
+export * from './post-journal';
 export * from './retry-watch';
 export * from './settlement';
 export * from './space-saving';

@@ -1,6 +1,6 @@
 import { MAX_EXACT, redisKeys } from '@quotaplane/contracts';
-import type { Redis } from 'ioredis';
 import { JOURNAL_COUNTS, parseJournalField, type JournalCell } from './journal-field';
+import type { UsageRedis } from './usage-redis';
 
 /** A row of the ledger: one cell of one incarnation with its counts so far. Counts not named in the flush are 0; GREATEST keeps the old ones. */
 export interface JournalRow extends JournalCell {
@@ -8,6 +8,8 @@ export interface JournalRow extends JournalCell {
   readonly admitted: bigint;
   readonly refunded: bigint;
   readonly degraded: bigint;
+  /** `degraded` by the hour it was admitted in, hours of store time since 1970; left out where nothing is known of it. */
+  readonly degradedHours?: ReadonlyMap<number, bigint>;
 }
 
 /** What one incarnation has flushed since the last acknowledged sequence. */
@@ -26,7 +28,7 @@ const isCount = (text: string): boolean => /^\d{1,16}$/.test(text) && Number(tex
 
 /** Folds the fields of one flush into rows; pure. Fields that are not of a journal, or not exact whole numbers, are left out and counted. */
 export const foldRows = (incarnation: string, fields: ReadonlyMap<string, string>): { readonly rows: JournalRow[]; readonly refused: number } => {
-  const rows = new Map<string, { -readonly [K in keyof JournalRow]: JournalRow[K] }>();
+  const rows = new Map<string, { -readonly [K in keyof JournalRow]: JournalRow[K] } & { readonly degradedHours: Map<number, bigint> }>();
   let refused = 0;
   for (const [field, text] of fields) {
     const parsed = parseJournalField(field);
@@ -35,8 +37,9 @@ export const foldRows = (incarnation: string, fields: ReadonlyMap<string, string
       continue;
     }
     const id = field.slice(0, field.lastIndexOf('|'));
-    const row = rows.get(id) ?? { ...parsed.cell, incarnation, admitted: 0n, refunded: 0n, degraded: 0n };
-    row[parsed.count] = BigInt(text);
+    const row = rows.get(id) ?? { ...parsed.cell, incarnation, admitted: 0n, refunded: 0n, degraded: 0n, degradedHours: new Map<number, bigint>() };
+    if (parsed.hour === null) row[parsed.count] = BigInt(text);
+    else row.degradedHours.set(parsed.hour, BigInt(text));
     rows.set(id, row);
   }
   return { rows: [...rows.values()], refused };
@@ -59,7 +62,7 @@ const dirtyFields = (text: string | null | undefined): string[] | undefined => {
  * values after the list: a value may be newer than the list, never older, and newer counts are only larger.
  * A journal that cannot be read, or a field of one, is left out and reported: it must not keep the others from the ledger.
  */
-export const readJournals = async (redis: Redis, report: (problem: string) => void = () => undefined): Promise<JournalBatch[]> => {
+export const readJournals = async (redis: UsageRedis, report: (problem: string) => void = () => undefined): Promise<JournalBatch[]> => {
   const incarnations = (await redis.smembers(redisKeys.journals)).sort();
   const acks = await redis.hgetall(redisKeys.journalAcks);
   const batches: JournalBatch[] = [];
@@ -67,8 +70,7 @@ export const readJournals = async (redis: Redis, report: (problem: string) => vo
     const key = redisKeys.journal(incarnation);
     const [seq, at, service, closed, dirty] = (await readFields(redis, key, BATCH_FIELDS)) ?? ['unreadable'];
     if (!seq) {
-      // Expired or lost; a living node adds its name again with its next flush.
-      await redis.srem(redisKeys.journals, incarnation);
+      await forgetJournal(redis, incarnation);
       continue;
     }
     const names = dirtyFields(dirty);
@@ -88,14 +90,14 @@ export const readJournals = async (redis: Redis, report: (problem: string) => vo
       seq: Number(seq),
       atMs: Number(at),
       isClosed: closed === '1',
-      rows: rows.filter((row) => JOURNAL_COUNTS.some((count) => row[count] > 0n)),
+      rows: rows.filter((row) => JOURNAL_COUNTS.some((count) => row[count] > 0n) || (row.degradedHours?.size ?? 0) > 0),
     });
   }
   return batches;
 };
 
 /** @returns undefined where the key is no hash */
-const readFields = async (redis: Redis, key: string, names: readonly string[]): Promise<(string | null)[] | undefined> => {
+const readFields = async (redis: UsageRedis, key: string, names: readonly string[]): Promise<(string | null)[] | undefined> => {
   try {
     return await redis.hmget(key, ...names);
   } catch (error) {
@@ -108,17 +110,20 @@ const readFields = async (redis: Redis, key: string, names: readonly string[]): 
  * Acknowledges folded sequences; call it after the Postgres commit only. A closed journal that is folded to its end is deleted,
  * an unclosed one never: its node may be alive and away.
  */
-export const acknowledgeJournals = async (redis: Redis, batches: readonly Pick<JournalBatch, 'incarnation' | 'seq' | 'isClosed'>[]): Promise<void> => {
-  if (batches.length === 0) return;
-  const commands = redis.multi();
-  for (const { incarnation, seq, isClosed } of batches) {
-    if (isClosed) {
-      commands.del(redisKeys.journal(incarnation)).srem(redisKeys.journals, incarnation).hdel(redisKeys.journalAcks, incarnation);
-    } else {
-      commands.hset(redisKeys.journalAcks, incarnation, seq);
-    }
+export const acknowledgeJournals = async (redis: UsageRedis, batches: readonly Pick<JournalBatch, 'incarnation' | 'seq' | 'isClosed'>[]): Promise<void> => {
+  // Command by command, not in one MULTI: in a cluster the keys have different slots. Stopped half-way, the next fold goes on.
+  const acks = batches.filter(({ isClosed }) => !isClosed).flatMap(({ incarnation, seq }) => [incarnation, seq]);
+  if (acks.length > 0) await redis.hset(redisKeys.journalAcks, ...acks);
+  for (const { incarnation } of batches.filter(({ isClosed }) => isClosed)) {
+    await redis.del(redisKeys.journal(incarnation));
+    await forgetJournal(redis, incarnation);
   }
-  const replies = await commands.exec();
-  const failed = replies?.find(([error]) => error)?.[0];
-  if (failed) throw failed;
+};
+
+/** Takes a name off the list whose hash is folded to its end, expired or lost; a living node adds it again with its next flush. */
+const forgetJournal = async (redis: UsageRedis, incarnation: string): Promise<void> => {
+  await redis.srem(redisKeys.journals, incarnation);
+  await redis.hdel(redisKeys.journalAcks, incarnation);
+  // A last flush may have come in between, and there is no next one to add the name.
+  if ((await redis.exists(redisKeys.journal(incarnation))) === 1) await redis.sadd(redisKeys.journals, incarnation);
 };

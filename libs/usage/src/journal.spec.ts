@@ -1,9 +1,11 @@
-import { redisKeys } from '@quotaplane/contracts';
+import { randomUUID } from 'node:crypto';
+import { journalDocument, redisKeys } from '@quotaplane/contracts';
 import { startRedis, type TestRedis } from '@quotaplane/testing';
 import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { Journal } from './journal';
+import { batchOfDocument } from './journal-document';
 import type { JournalCell } from './journal-field';
 import { acknowledgeJournals, foldRows, readJournals, type JournalBatch, type JournalRow } from './journal-reader';
 
@@ -64,6 +66,71 @@ describe('Journal', () => {
     for (let call = 0; call < 3; call += 1) journal.admit(cell, Number.MAX_SAFE_INTEGER);
     await journal.flush();
     expect((await readJournals(redis))[0]?.rows).toMatchObject([{ admitted: 9007199254740991n }]);
+  });
+
+  // Mutations: take the refund out of another cell, or as much as is asked for.
+  it('refunds within the cell of the admission, and never more than was admitted there by the store', async () => {
+    const cells = [cell, { ...cell, class: 'search' }, { ...cell, periodId: '2026-12-01' }];
+    const step = fc.record({ of: fc.nat({ max: 2 }), units: fc.nat({ max: 9 }), kind: fc.constantFrom('admit', 'refund', 'degraded') });
+    let run = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
+        const journal = journalOf(`refunds-${++run}`);
+        const truth = cells.map(() => ({ admitted: 0, refunded: 0 }));
+        for (const { of, units, kind } of steps) {
+          const [own, counts] = [cells[of] ?? cell, truth[of] ?? { admitted: 0, refunded: 0 }];
+          if (kind === 'admit') {
+            journal.admit(own, units);
+            counts.admitted += units;
+          } else if (kind === 'degraded') journal.admitDegraded(own, units);
+          else {
+            const given = journal.refund({ ...own }, units);
+            expect(given).toBe(Math.min(units, counts.admitted - counts.refunded));
+            counts.refunded += given;
+          }
+        }
+        await journal.close();
+        const rows = (await readJournals(redis)).find(({ incarnation }) => incarnation === `refunds-${run}`)?.rows ?? [];
+        for (const [index, { class: className, periodId }] of cells.entries()) {
+          const row = rows.find((one) => one.class === className && one.periodId === periodId);
+          expect([Number(row?.admitted ?? 0n), Number(row?.refunded ?? 0n)]).toEqual([truth[index]?.admitted, truth[index]?.refunded]);
+        }
+        await redis.flushall();
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  // Mutation: tell of the hour of the flush instead of the hour of the admission.
+  it('says in which hour of store time it admitted without the store', async () => {
+    const hourMs = 3_600_000;
+    let nowMs = 10 * hourMs + 1;
+    const journal = new Journal({ redis, incarnation: 'n5', service: 'echo', storeNow: () => nowMs });
+    journal.admitDegraded(cell, 3);
+    nowMs = 11 * hourMs;
+    journal.admitDegraded(cell, 4);
+    nowMs = 20 * hourMs;
+    await journal.flush();
+    expect((await readJournals(redis))[0]?.rows).toMatchObject([{ degraded: 7n, degradedHours: new Map([[10, 3n], [11, 4n]]) }]);
+    expect(journal.snapshot().counts).toMatchObject([{ degraded: 7, degradedByHour: [{ hour: '1970-01-01T10:00:00.000Z', units: 3 }, { hour: '1970-01-01T11:00:00.000Z', units: 4 }] }]);
+  });
+
+  // Mutation: name the dirty counts alone, and a cell's refunds stand without its admissions.
+  it('names in a snapshot the unfolded cells alone, each with all of its counts, in the form of the contract', async () => {
+    const journal = new Journal({ redis, incarnation: randomUUID(), service: 'echo', storeNow: () => 1_000.7 });
+    const [other, refunded] = [{ ...cell, class: 'folded' }, { ...cell, class: 'refunded' }];
+    journal.admit(other, 1);
+    journal.admit(refunded, 8);
+    await journal.flush();
+    await acknowledgeJournals(redis, await readJournals(redis));
+    journal.refund(refunded, 2);
+    await journal.flush();
+    const document = journalDocument.parse(JSON.parse(JSON.stringify(journal.snapshot())));
+    expect(document).toEqual({
+      version: 1, incarnation: document.incarnation, service: 'echo', sequence: 2, at: '1970-01-01T00:00:01.000Z', closed: false,
+      counts: [{ tenant: 'acme', meter: 'requests', period: '2026-11-01', part: 1, class: 'refunded', generation: 1, admitted: 8, refunded: 2, degraded: 0, degradedByHour: [] }],
+    });
+    expect(batchOfDocument(document).rows).toEqual([{ ...refunded, incarnation: document.incarnation, admitted: 8n, refunded: 2n, degraded: 0n, degradedHours: new Map() }]);
   });
 
   it('survives any mix of flushes, folds, lost acknowledgements and lost stores: the ledger ends at what was admitted', async () => {

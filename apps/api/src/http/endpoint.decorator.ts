@@ -1,4 +1,5 @@
 import { applyDecorators, HttpCode, RequestMapping, RequestMethod, SetMetadata } from '@nestjs/common';
+import { RouteConfig } from '@nestjs/platform-fastify';
 import type { HttpVerb, RouteContract } from '@quotaplane/contracts';
 
 /** Metadata key under which the guard, the interceptors and OpenAPI find a handler's contract. */
@@ -21,6 +22,7 @@ export function Endpoint(contract: RouteContract): MethodDecorator {
     RequestMapping({ path: contract.path.replace(/\{(\w+)\}/g, ':$1'), method: METHODS[contract.method] }),
     HttpCode(contract.status),
     SetMetadata(ROUTE_CONTRACT, contract),
+    RouteConfig({ bodyLimitBytes: contract.bodyLimitBytes }),
   );
 }
 

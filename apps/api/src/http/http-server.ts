@@ -13,7 +13,7 @@ import { sendProblem } from './problem.filter';
 import { requestContext } from './request-context';
 import { setSecurityHeaders } from './security-headers';
 
-/** Largest body of a request, 256 kB. */
+/** Largest body of a request, 256 kB, unless its contract says otherwise. */
 export const BODY_LIMIT_BYTES = 262_144;
 
 /**
@@ -38,6 +38,7 @@ export async function createHttpApp(module: Type | DynamicModule, config: AppCon
   await setSecurityHeaders(instance);
   await instance.register(cookie);
   acceptJsonOnly(instance);
+  applyBodyLimits(instance);
   measureRequests(instance);
   await serveConsole(instance, config.consoleDir);
   return app;
@@ -59,6 +60,14 @@ function serverOptions(config: AppConfig): FastifyServerOptions {
     // The router refuses a malformed URL before any hook has run.
     frameworkErrors: (error, request, reply) => sendProblem(reply.header(REQUEST_ID_HEADER, request.id), error, request.id, logger),
   };
+}
+
+/** A contract may allow a larger body than the default. Routes are registered later, when the application starts. */
+function applyBodyLimits(instance: FastifyInstance): void {
+  instance.addHook('onRoute', (route) => {
+    const { bodyLimitBytes } = (route.config ?? {}) as { readonly bodyLimitBytes?: number };
+    if (bodyLimitBytes !== undefined) route.bodyLimit = bodyLimitBytes;
+  });
 }
 
 /** JSON and nothing else; an empty body is none, whatever its Content-Type. */

@@ -1,4 +1,4 @@
-import type { JournalBatch, JournalRow, TrafficMinute } from '@quotaplane/usage';
+import { HOUR_MS, type JournalBatch, type JournalRow, type TrafficMinute } from '@quotaplane/usage';
 import type { PrismaService, Tx } from '../database/prisma.service';
 
 const ROWS_PER_STATEMENT = 2_000;
@@ -25,6 +25,23 @@ export async function upsertJournals(tx: Tx, unsorted: readonly JournalRow[]): P
       ON CONFLICT (tenant, period_id, meter, part, class, generation, incarnation) DO UPDATE SET
         admitted = GREATEST(held.admitted, excluded.admitted), refunded = GREATEST(held.refunded, excluded.refunded),
         degraded = GREATEST(held.degraded, excluded.degraded), updated_at = excluded.updated_at`;
+  }
+}
+
+/** Writes by the hour what was admitted without the store; with GREATEST and in a fixed order, as above. */
+export async function upsertDegradedHours(tx: Tx, unsorted: readonly JournalRow[]): Promise<void> {
+  const rows = [...unsorted].sort(byKey).flatMap((row) => [...(row.degradedHours ?? [])].sort(([a], [b]) => a - b).map(([hour, units]) => ({ ...row, hour, units })));
+  for (let from = 0; from < rows.length; from += ROWS_PER_STATEMENT) {
+    const page = rows.slice(from, from + ROWS_PER_STATEMENT);
+    const column = (of: (row: (typeof page)[number]) => string | number | bigint): string[] => page.map((row) => String(of(row)));
+    await tx.$executeRaw`
+      INSERT INTO usage_degraded_hours AS held (incarnation, tenant, meter, period_id, part, class, generation, hour, units)
+      SELECT incarnation, tenant, meter, period_id, part::int, class, generation::int, to_timestamp(hour::bigint * ${HOUR_MS / 1000}::int), units::bigint
+      FROM unnest(${column((row) => row.incarnation)}::text[], ${column((row) => row.tenant)}::text[], ${column((row) => row.meter)}::text[],
+        ${column((row) => row.periodId)}::text[], ${column((row) => row.part)}::text[], ${column((row) => row.class)}::text[],
+        ${column((row) => row.generation)}::text[], ${column((row) => row.hour)}::text[], ${column((row) => row.units)}::text[])
+        AS folded(incarnation, tenant, meter, period_id, part, class, generation, hour, units)
+      ON CONFLICT (tenant, period_id, meter, hour, class, part, generation, incarnation) DO UPDATE SET units = GREATEST(held.units, excluded.units)`;
   }
 }
 

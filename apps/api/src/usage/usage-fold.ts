@@ -5,8 +5,8 @@ import { PrismaService } from '../database/prisma.service';
 import { REDIS } from '../database/redis';
 import { OutboxMetrics } from '../outbox/outbox-metrics';
 import { RepeatedMessage } from '../outbox/polling-loop';
-import { upsertIncarnations, upsertJournals, upsertLastFold, upsertPeriods } from './fold-sql';
-import { periodRowsOf } from './period-rows';
+import { foldBatches } from './fold-batches';
+import { upsertLastFold } from './fold-sql';
 
 /** Folds the nodes' journals into the ledger (M3). Counts only grow and are written with GREATEST, so repeats, losses and a second folder are harmless. */
 @Injectable()
@@ -45,13 +45,8 @@ export class UsageFold {
   }
 
   private commit(batches: readonly JournalBatch[], readAt: Date): Promise<void> {
-    const rows = batches.flatMap((batch) => batch.rows);
     return this.prisma.transaction(async (tx) => {
-      if (rows.length > 0) {
-        await upsertJournals(tx, rows);
-        await upsertPeriods(tx, await periodRowsOf(tx, rows));
-      }
-      if (batches.length > 0) await upsertIncarnations(tx, batches);
+      await foldBatches(tx, batches);
       await upsertLastFold(tx, readAt);
     }, { timeoutMs: 60_000 });
   }

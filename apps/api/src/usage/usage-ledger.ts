@@ -1,5 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { NODE_ALIVE_MS, type CompiledPeriod, type UsageItem } from '@quotaplane/contracts';
+import { NODE_ALIVE_MS, type CompiledPeriod, type DegradedSettlement, type UsageItem } from '@quotaplane/contracts';
 import { compile, segmentAt } from '@quotaplane/policy';
 import { periodAt, periodsAround, settle } from '@quotaplane/usage';
 import { Clock } from '../config/clock';
@@ -16,6 +16,12 @@ interface TenantPeriod extends CompiledPeriod {
   readonly timezone: string;
 }
 
+/** An item with the rule that settled what was admitted without the store. */
+export interface SettledItem {
+  readonly item: UsageItem;
+  readonly settlement: DegradedSettlement;
+}
+
 const NOTHING = { admitted: 0n, refunded: 0n, degraded: 0n };
 
 /** The bill's own reading of the ledger: every tenant, meter and period with its figures, settled by the rules that held. */
@@ -30,6 +36,10 @@ export class UsageLedger {
 
   /** Figures of some tenants, sorted by tenant, period and meter. Deleted tenants appear where they have used something. */
   async itemsOf(slugs: readonly string[], selector: PeriodSelector, asOf: string): Promise<UsageItem[]> {
+    return (await this.settledItemsOf(slugs, selector, asOf)).map(({ item }) => item);
+  }
+
+  async settledItemsOf(slugs: readonly string[], selector: PeriodSelector, asOf: string): Promise<SettledItem[]> {
     const now = new Date(this.clock.now());
     const tenants = await readPolicyRows(this.prisma, slugs, { overrides: 'all', now });
     const periods = await this.periodsOf(tenants, selector);
@@ -40,7 +50,10 @@ export class UsageLedger {
       if (tenant.deletedAt !== null && used.length === 0) return [];
       const rules = rulesOf(tenant, period, now);
       const meters = [...new Set([...rules.quotas.map(({ meter }) => meter), ...used.map(({ meter }) => meter)])].sort();
-      return meters.map((meter) => itemOf(tenant.tenant, meter, period, sums.get(`${tenant.tenant}|${period.id}|${meter}`) ?? NOTHING, rules, now, asOf));
+      return meters.map((meter) => ({
+        item: itemOf(tenant.tenant, meter, period, sums.get(`${tenant.tenant}|${period.id}|${meter}`) ?? NOTHING, rules, now, asOf),
+        settlement: rules.degraded,
+      }));
     }));
   }
 

@@ -4,6 +4,7 @@ import * as limits from '../limits';
 import * as policy from '../policy';
 import * as access from '../resources/access';
 import * as classes from '../resources/endpoint-classes';
+import * as journals from '../resources/journals';
 import * as keys from '../resources/keys';
 import * as lists from '../resources/lists';
 import * as operations from '../resources/operations';
@@ -18,7 +19,7 @@ export type JsonSchema = { [member: string]: unknown };
 /** `input` is what a client sends (defaults may be left out), `output` what it gets. */
 export type Side = 'input' | 'output';
 
-const MODULES = [errors, limits, policy, access, classes, keys, lists, operations, overrides, publicLimits, tenants, tiers, usage];
+const MODULES = [errors, limits, policy, access, classes, journals, keys, lists, operations, overrides, publicLimits, tenants, tiers, usage];
 const COMPONENTS = '#/components/schemas/';
 
 /** Every object schema of the contract by the name it is exported under: `tierSchema` is component `Tier`. */

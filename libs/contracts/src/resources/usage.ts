@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { degradedSettlement } from '../limits';
 import { decimalString, exactInteger, instant, localDate, slug } from '../numbers';
 import { pageOf, pageQuery } from './page';
 
@@ -24,6 +25,27 @@ export const usageItem = z.strictObject({
 });
 export type UsageItem = z.infer<typeof usageItem>;
 export const usagePage = pageOf(usageItem);
+
+/** From inclusive, to exclusive; the last 31 days when left out. */
+export const degradedUsageQuery = pageQuery.extend({ from: instant.optional(), to: instant.optional(), tenant: slug.optional() });
+
+/**
+ * Units of one tenant, meter and endpoint class that nodes admitted in one hour while the store was away, newest hour first. `settled` of them count:
+ * all under `bill`, none under `waive`; under `cap` up to the allowance that was left, the earliest hours of the period first.
+ */
+export const degradedUsageItem = z.strictObject({
+  tenant: slug,
+  meter: slug,
+  class: slug,
+  period: localDate,
+  /** Start of the hour, in store time as the node knew it. */
+  hour: instant,
+  degraded: decimalString,
+  settled: decimalString,
+  settlement: degradedSettlement,
+});
+export type DegradedUsageItem = z.infer<typeof degradedUsageItem>;
+export const degradedUsagePage = pageOf(degradedUsageItem);
 
 export const usageExportQuery = z.strictObject({
   period: usagePeriodSelector.default('current'),

@@ -1,3 +1,4 @@
+import * as journals from '../resources/journals';
 import * as keys from '../resources/keys';
 import * as overrides from '../resources/overrides';
 import { pageQuery } from '../resources/page';
@@ -30,5 +31,7 @@ export const tenantRoutes = {
   overridesRevert: { method: 'POST', path: '/v1/overrides/{id}/revert', summary: 'End an override now, with a reason', tag: 'overrides', access: 'overrides:write', params: byId, body: overrides.overrideRevert, response: overrides.overrideChanged, status: 200, idempotent: true },
 
   usageList: { method: 'GET', path: '/v1/usage', summary: 'Usage by tenant, meter and period', tag: 'usage', access: 'usage:read', query: usage.usageQuery, response: usage.usagePage, status: 200, tenantParam: 'tenant' },
+  usageDegradedList: { method: 'GET', path: '/v1/usage/degraded', summary: 'What was admitted while the store was away, by the hour, and how it was settled', tag: 'usage', access: 'usage:read', query: usage.degradedUsageQuery, response: usage.degradedUsagePage, status: 200, tenantParam: 'tenant' },
+  journalsPost: { method: 'POST', path: '/v1/journals', summary: 'Take the journal of a node that could not reach Redis', tag: 'usage', access: 'usage:write', body: journals.journalDocument, response: journals.journalAccepted, status: 200, idempotent: true, bodyLimitBytes: journals.JOURNAL_BODY_BYTES },
   usageExport: { method: 'GET', path: '/v1/usage/export', summary: 'Stream usage as CSV or NDJSON', tag: 'usage', access: 'usage:read', query: usage.usageExportQuery, response: 'csv-or-ndjson', status: 200 },
 } as const satisfies Record<string, RouteContract>;
