@@ -1,5 +1,6 @@
 import { countedAddress, DomainError, subjectField, type OverrideSubject } from '@quotaplane/contracts';
 import type { Tx } from '../database/prisma.service';
+import type { Prisma } from '../database/rows';
 import { invalidField } from '../tenants/tenant-rules';
 
 /**
@@ -17,9 +18,13 @@ export function countedSubject(subject: OverrideSubject): OverrideSubject {
 /** Column `subject_field`, and field of the tenant's hash in Redis; empty for the whole tenant. */
 export const fieldOfSubject = (subject: OverrideSubject): string => (subject.scope === 'tenant' ? '' : subjectField(subject.scope, subject.id));
 
-/** The column's value that `?subject=` asks for; an address in any spelling finds the form it is kept in. */
-export function fieldOfFilter(filter: string): string {
-  if (filter === 'tenant') return '';
+/** The column's values that `?subject=` asks for; an address in any spelling finds the form it is kept in. */
+export function whereSubject(filter: string): Prisma.OverrideWhereInput {
+  if (filter === 'single') return { subjectField: { not: '' } };
+  return { subjectField: filter === 'tenant' ? '' : fieldOfFilter(filter) };
+}
+
+function fieldOfFilter(filter: string): string {
   const [scope, id] = [filter.slice(0, filter.indexOf(':')), filter.slice(filter.indexOf(':') + 1)];
   if (scope === 'key') return subjectField('key', id.toLowerCase());
   return scope === 'ip' ? subjectField('ip', countedAddress(id) ?? id) : filter;

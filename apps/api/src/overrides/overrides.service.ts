@@ -10,7 +10,7 @@ import { versionConflict } from '../http/version-conflict';
 import { invalidFields } from '../tenants/tenant-rules';
 import { requireTenant, requireTenantFilter } from '../tenants/tenants.service';
 import { overrideSetErrors, overrideStateAt, spanErrors } from './override-rules';
-import { countedSubject, fieldOfFilter, fieldOfSubject, requireOwnKey } from './override-subject';
+import { countedSubject, fieldOfSubject, requireOwnKey, whereSubject } from './override-subject';
 import { overrideFromRow } from './overrides.mapping';
 import { currentContents } from './tier-content';
 
@@ -32,7 +32,7 @@ export class OverridesService {
       where: {
         AND: [
           tenant === undefined ? {} : { tenant: { slug: tenant } },
-          query.subject === undefined ? {} : { subjectField: fieldOfFilter(query.subject) },
+          query.subject === undefined ? {} : whereSubject(query.subject),
           query.state === undefined ? {} : whereState(query.state, now),
           after ? { OR: [{ createdAt: { lt: after[0] } }, { createdAt: after[0], id: { lt: after[1] } }] } : {},
         ],

@@ -50,6 +50,7 @@ it('keeps an override of one key, user or address, and finds it by its subject',
     expect((await api.call('GET', `/v1/overrides/${made.body.id}`)).body['subject']).toEqual(subject);
   }
   expect((await api.call('GET', '/v1/overrides?subject=tenant')).body.items).toEqual([]);
+  expect((await api.call('GET', '/v1/overrides?subject=single')).body.items).toHaveLength(3);
   expect(pointersOf(await api.call('GET', '/v1/overrides?subject=colour:red'))).toEqual(['/query/subject']);
   expect((await api.call('GET', '/v1/tenants/acme/policy')).body['subjects']).toEqual({ key: 1, user: 1, ip: 1 });
 });

@@ -30,9 +30,12 @@ export function DiffTable({ label, differences: all }: DiffTableProps): ReactNod
         </tr>
       </thead>
       <tbody>
-        {differences.map(({ path, before, after }) => (
+        {differences.map(({ path, before, after, note }) => (
           <tr key={path.join('/')}>
-            <th scope="row">{path.join(' · ') || 'value'}</th>
+            <th scope="row">
+              {path.join(' · ') || 'value'}
+              {note === undefined ? null : <span className={classes.note}>{note}</span>}
+            </th>
             {isNew ? null : (
               <>
                 <td>

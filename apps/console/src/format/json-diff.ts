@@ -8,6 +8,8 @@ export interface FieldDifference {
   readonly path: readonly string[];
   readonly before: Json | undefined;
   readonly after: Json | undefined;
+  /** What the change means, where the fields do not tell. */
+  readonly note?: string;
 }
 
 /** Bookkeeping members that change with every edit and say nothing. */

@@ -85,10 +85,10 @@ export const overrideSchema = z.strictObject({
 export type Override = z.infer<typeof overrideSchema>;
 export const overrideChanged = overrideSchema.extend(changed);
 export const overrideRevert = z.strictObject({ reason });
-/** `?subject=key:<id>`, `user:<id>`, `ip:<address>` or `tenant`. */
+/** `?subject=key:<id>`, `user:<id>`, `ip:<address>`, `tenant` (whole tenants) or `single` (all but those). */
 export const overrideQuery = pageQuery.extend({
   tenant: slug.optional(),
   state: overrideState.optional(),
-  subject: z.string().max(110).regex(/^(tenant|(key|user|ip):.+)$/s, 'must be tenant, key:<id>, user:<id> or ip:<address>').optional(),
+  subject: z.string().max(110).regex(/^(tenant|single|(key|user|ip):.+)$/s, 'must be tenant, single, key:<id>, user:<id> or ip:<address>').optional(),
 });
 export const overridePage = pageOf(overrideSchema);

@@ -15,8 +15,8 @@ import { announceChange } from '../../rollout/components/announce-change';
 import { classKeys } from '../api/class.queries';
 import { ClassForm, type ClassInput, type ClassOutput } from './class-form';
 
-const FIELDS = ['slug', 'cost', 'meter', 'failMode', 'description'] as const;
-const EMPTY: ClassInput = { slug: '', cost: 1, meter: 'requests', failMode: 'local', description: '' };
+const FIELDS = ['slug', 'cost', 'meter', 'failMode', 'refundOn', 'retry', 'description'] as const;
+const EMPTY: ClassInput = { slug: '', cost: 1, meter: 'requests', failMode: 'local', refundOn: [], retry: null, description: '' };
 
 export function CreateClass({ isOpen, onClose }: { readonly isOpen: boolean; readonly onClose: () => void }): ReactNode {
   return (
@@ -103,5 +103,12 @@ function EditForm({ edited, exit }: { readonly edited: EndpointClass; readonly e
   );
 }
 
-/** The fields that the form shows; what it does not show stays as it is. */
-const shownOf = ({ cost, meter, failMode, description }: EndpointClass | ClassOutput) => ({ cost, meter, failMode, description });
+/** The fields that the form shows. */
+const shownOf = ({ cost, meter, failMode, refundOn, retry, description }: EndpointClass | ClassOutput) => ({
+  cost,
+  meter,
+  failMode,
+  refundOn,
+  retry,
+  description,
+});

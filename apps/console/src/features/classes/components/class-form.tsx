@@ -1,18 +1,21 @@
 import type { ReactNode } from 'react';
-import { Button, NativeSelect, NumberInput, Textarea, TextInput } from '@mantine/core';
-import { failMode, type endpointClassCreate } from '@quotaplane/contracts';
+import { Button, Checkbox, NativeSelect, NumberInput, Textarea, TextInput } from '@mantine/core';
+import { failMode, refundOutcome, type endpointClassCreate } from '@quotaplane/contracts';
 import { Controller, type UseFormReturn } from 'react-hook-form';
 import type { z } from 'zod';
 import { slugMessage } from '../../../api/form-problem';
 import layout from '../../../components/layout.module.css';
 import { ProblemNotice } from '../../../components/notices';
-import { FAIL_WORDS } from './fail-mode';
+import { FAIL_WORDS, REFUND_WORDS } from './fail-mode';
+import { RetryFields } from './retry-fields';
 
 export type ClassInput = z.input<typeof endpointClassCreate>;
 export type ClassOutput = z.output<typeof endpointClassCreate>;
 
+export type ClassFormState = UseFormReturn<ClassInput, unknown, ClassOutput>;
+
 interface ClassFormProps {
-  readonly form: UseFormReturn<ClassInput, unknown, ClassOutput>;
+  readonly form: ClassFormState;
   /** Its name is in the code of services, so it stays what it is. */
   readonly isSlugFixed: boolean;
   readonly action: string;
@@ -57,6 +60,26 @@ export function ClassForm({ form, isSlugFixed, action, isSaving, problem, onSubm
         data={failMode.options.map((mode) => ({ value: mode, label: `${mode}: ${FAIL_WORDS[mode]}` }))}
         {...form.register('failMode')}
       />
+      <Controller
+        control={form.control}
+        name="refundOn"
+        render={({ field }) => (
+          <Checkbox.Group
+            label="Give the units back after"
+            description="At most once a call; other outcomes keep what they cost"
+            error={errors.refundOn?.message}
+            value={field.value ?? []}
+            onChange={field.onChange}
+          >
+            <div className={layout.row} style={{ marginTop: 6 }}>
+              {refundOutcome.options.map((outcome) => (
+                <Checkbox key={outcome} value={outcome} label={REFUND_WORDS[outcome]} />
+              ))}
+            </div>
+          </Checkbox.Group>
+        )}
+      />
+      <RetryFields form={form} />
       <Textarea label="Description" autosize minRows={2} error={errors.description?.message} {...form.register('description')} />
       <div className={layout.row}>
         <span className={layout.spring} />

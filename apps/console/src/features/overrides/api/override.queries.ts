@@ -4,18 +4,25 @@ import { call } from '../../../api/client';
 import { auditKeys } from '../../audit/api/audit.queries';
 import { tenantKeys } from '../../tenants/api/tenant.queries';
 
+export interface OverrideFilter {
+  readonly state?: Override['state'] | undefined;
+  readonly tenant?: string | undefined;
+  /** `single`, `key:<id>`, `user:<id>` or `ip:<address>`. */
+  readonly subject?: string | undefined;
+}
+
 export const overrideKeys = {
   all: ['overrides'] as const,
   ofTenant: (tenant: string) => [...overrideKeys.all, 'tenant', tenant] as const,
-  list: (state: Override['state'] | undefined) => [...overrideKeys.all, 'list', state] as const,
+  list: (filter: OverrideFilter) => [...overrideKeys.all, 'list', filter] as const,
   active: () => [...overrideKeys.all, 'active'] as const,
 };
 
-/** Asked again every few seconds: an override starts and ends by the clock alone. */
+/** Those of the tenant as a whole. Asked again every few seconds: an override starts and ends by the clock alone. */
 export const tenantOverridesQuery = (tenant: string) =>
   queryOptions({
     queryKey: overrideKeys.ofTenant(tenant),
-    queryFn: ({ signal }) => call('overridesList', { query: { tenant, limit: 50 }, signal }),
+    queryFn: ({ signal }) => call('overridesList', { query: { tenant, subject: 'tenant', limit: 50 }, signal }),
     refetchInterval: 5000,
   });
 
@@ -25,11 +32,11 @@ export const activeOverridesQuery = queryOptions({
   refetchInterval: 10_000,
 });
 
-/** Everyone's, newest first; of every state where none is named. */
-export const overrideListQuery = (state: Override['state'] | undefined) =>
+/** Newest first; of every tenant, subject and state where none is named. */
+export const overrideListQuery = (filter: OverrideFilter) =>
   infiniteQueryOptions({
-    queryKey: overrideKeys.list(state),
-    queryFn: ({ pageParam, signal }) => call('overridesList', { query: { state, limit: 100, cursor: pageParam }, signal }),
+    queryKey: overrideKeys.list(filter),
+    queryFn: ({ pageParam, signal }) => call('overridesList', { query: { ...filter, limit: 100, cursor: pageParam }, signal }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.nextCursor ?? undefined,
     placeholderData: keepPreviousData,

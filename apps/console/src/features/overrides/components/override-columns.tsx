@@ -5,6 +5,7 @@ import { columnsOf, type Column } from '../../../components/data-table';
 import { Time } from '../../../components/figures';
 import { describeSet } from './override-set';
 import { isOpenAt, OverrideStateBadge } from './override-state';
+import { SubjectLabel, subjectWords } from './subject-label';
 import classes from './override-list.module.css';
 
 const column = columnsOf<Override>();
@@ -21,6 +22,7 @@ export function overrideColumns(onRevert: ((override: Override) => void) | undef
         </Link>
       ),
     }),
+    column.display({ id: 'subject', header: 'For', cell: ({ row: { original: override } }) => <SubjectLabel subject={override.subject} /> }),
     column.display({
       id: 'set',
       header: 'Gives',
@@ -56,7 +58,7 @@ export function overrideColumns(onRevert: ((override: Override) => void) | undef
       meta: { isNumeric: true },
       cell: ({ row: { original: override } }) =>
         onRevert && isOpenAt(override, Date.now()) ? (
-          <Button size="compact-sm" variant="default" aria-label={`Revert an override of ${override.tenant}`} onClick={() => onRevert(override)}>
+          <Button size="compact-sm" variant="default" aria-label={`Revert an override of ${subjectWords(override)}`} onClick={() => onRevert(override)}>
             Revert
           </Button>
         ) : null,

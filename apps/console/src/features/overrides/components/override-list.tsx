@@ -13,6 +13,7 @@ import { tenantOverridesQuery } from '../api/override.queries';
 import { describeSet } from './override-set';
 import { isOpenAt, OverrideStateBadge } from './override-state';
 import { RevertDialog } from './revert-dialog';
+import { SubjectLabel } from './subject-label';
 import classes from './override-list.module.css';
 
 /** A tenant's overrides, newest first, each with its state, its end and the way back. */
@@ -56,6 +57,7 @@ function OverrideItem({ override, zone, onRevert }: OverrideItemProps): ReactNod
       <div className={classes.main}>
         <div className={classes.head}>
           <OverrideStateBadge override={override} />
+          {override.subject.scope === 'tenant' ? null : <SubjectLabel subject={override.subject} />}
           <span className={classes.numbers}>
             {override.mode} {describeSet(override.set).join(', ')}
           </span>

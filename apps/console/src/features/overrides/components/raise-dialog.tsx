@@ -83,7 +83,7 @@ function Steps({ tenant, policy, exit }: StepsProps): ReactNode {
               // What the form shows is corrected there; anything else is tried again from the review under the same key.
               if (!(error instanceof ApiProblem) || error.errors.length === 0) return;
               back();
-              showFieldErrors(error, form.setError, ['set', 'reason', 'ticket', 'mode']);
+              showFieldErrors(error, form.setError, ['set', 'subject', 'reason', 'ticket', 'mode']);
             },
           },
         )

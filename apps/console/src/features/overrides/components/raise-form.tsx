@@ -4,6 +4,7 @@ import type { OverrideCreate, TenantPolicy } from '@quotaplane/contracts';
 import { Notice, ProblemNotice } from '../../../components/notices';
 import layout from '../../../components/layout.module.css';
 import { RaiseNumbers, type RaiseForm as Form } from './raise-numbers';
+import { RaiseSubject } from './raise-subject';
 import { RaiseMode, RaiseWhen } from './raise-when';
 import { complaintOf, isStaying, proposalsOf } from './raise-values';
 import classes from './raise.module.css';
@@ -27,6 +28,7 @@ export function RaiseForm({ form, policy, problem, onReview, onCancel }: RaiseFo
   return (
     <form className={classes.form} noValidate onSubmit={form.handleSubmit(onReview)}>
       {problem ? <ProblemNotice error={problem} /> : null}
+      <RaiseSubject form={form} policy={policy} />
       <RaiseNumbers form={form} policy={policy} />
       {complaint ? (
         <p className={classes.error} role="alert">

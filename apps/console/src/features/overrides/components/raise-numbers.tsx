@@ -3,16 +3,16 @@ import { BUCKET_ALGORITHMS, type TenantPolicy } from '@quotaplane/contracts';
 import { Controller, type FieldPath, type UseFormReturn } from 'react-hook-form';
 import type { OverrideCreate } from '@quotaplane/contracts';
 import { formatCount, formatRate } from '../../../format/number';
-import { NotYetEnforced } from '../../../components/not-yet-enforced';
 import { SourceBadge } from './source-badge';
 import { ProposedInput } from './proposed-input';
-import type { Proposed, RaiseValues } from './raise-values';
+import { offeredTo, type Proposed, type RaiseValues } from './raise-values';
 import classes from './raise.module.css';
 
 export type RaiseForm = UseFormReturn<RaiseValues, unknown, OverrideCreate>;
 
 /** Current and proposed side by side, one row a number. */
 export function RaiseNumbers({ form, policy }: { readonly form: RaiseForm; readonly policy: TenantPolicy }): ReactNode {
+  const offered = offeredTo(policy, form.watch('subject.scope'));
   return (
     <table className={classes.numbers} aria-label="Current and proposed">
       <thead>
@@ -23,7 +23,7 @@ export function RaiseNumbers({ form, policy }: { readonly form: RaiseForm; reado
         </tr>
       </thead>
       <tbody>
-        {policy.limits.flatMap((limit, index) => [
+        {offered.limits.flatMap((limit, index) => [
           <NumberRow
             key={limit.name}
             form={form}
@@ -48,7 +48,7 @@ export function RaiseNumbers({ form, policy }: { readonly form: RaiseForm; reado
             />
           ) : null,
         ])}
-        {policy.quotas.map((quota) => (
+        {offered.quotas.map((quota) => (
           <NumberRow
             key={quota.meter}
             form={form}
@@ -60,16 +60,17 @@ export function RaiseNumbers({ form, policy }: { readonly form: RaiseForm; reado
             source={quota.sources.allowance}
           />
         ))}
-        <NumberRow
-          form={form}
-          field="set.concurrency"
-          title="in flight"
-          part="at once"
-          current={policy.concurrency.limit}
-          shown={policy.concurrency.limit === null ? 'unlimited' : `${formatCount(policy.concurrency.limit)} at once`}
-          source={policy.concurrency.source}
-          isWaiting
-        />
+        {offered.hasConcurrency ? (
+          <NumberRow
+            form={form}
+            field="set.concurrency"
+            title="in flight"
+            part="at once"
+            current={policy.concurrency.limit}
+            shown={policy.concurrency.limit === null ? 'unlimited' : `${formatCount(policy.concurrency.limit)} at once`}
+            source={policy.concurrency.source}
+          />
+        ) : null}
       </tbody>
     </table>
   );
@@ -84,16 +85,13 @@ interface NumberRowProps {
   readonly shown: string;
   readonly source: string;
   readonly isFirst?: boolean;
-  /** Kept and published, but no guard of this release holds callers to it. */
-  readonly isWaiting?: boolean;
 }
 
-function NumberRow({ form, field, title, part, current, shown, source, isFirst = false, isWaiting = false }: NumberRowProps): ReactNode {
+function NumberRow({ form, field, title, part, current, shown, source, isFirst = false }: NumberRowProps): ReactNode {
   return (
     <tr>
       <th scope="row">
         <span className={classes.what}>{title}</span> <span className={classes.part}>{part}</span>
-        {isWaiting ? <NotYetEnforced /> : null}
       </th>
       <td>
         <span className={classes.current}>{shown}</span> <SourceBadge source={source} />

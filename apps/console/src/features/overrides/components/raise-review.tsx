@@ -2,13 +2,13 @@ import { useEffect, useRef, type KeyboardEvent, type ReactNode } from 'react';
 import { Button, Kbd } from '@mantine/core';
 import { IconArrowRight } from '@tabler/icons-react';
 import type { OverrideCreate, TenantPolicy } from '@quotaplane/contracts';
-import { NotYetEnforced } from '../../../components/not-yet-enforced';
 import { Facts } from '../../../components/page';
 import { Time } from '../../../components/figures';
 import layout from '../../../components/layout.module.css';
 import { ProblemNotice } from '../../../components/notices';
 import { formatCount, formatRate } from '../../../format/number';
 import { isStaying, type Proposal } from './raise-values';
+import { subjectWords } from './subject-label';
 import classes from './raise.module.css';
 
 interface RaiseReviewProps {
@@ -36,15 +36,12 @@ export function RaiseReview({ override, proposals, policy, isSaving, problem, on
   return (
     <div className={classes.form} onKeyDown={onKeyDown}>
       <h3 ref={heading} tabIndex={-1} className={classes.reviewTitle}>
-        Review: {override.tenant} will get
+        Review: {subjectWords(override)} will get
       </h3>
       <ul className={classes.proposals}>
         {proposals.map((proposal) => (
           <li key={`${proposal.kind} ${proposal.name}`}>
-            <span className={classes.proposalName}>
-              {nameOf(proposal)}
-              {proposal.kind === 'concurrency' ? <NotYetEnforced /> : null}
-            </span>
+            <span className={classes.proposalName}>{nameOf(proposal)}</span>
             <span className={classes.was}>{show(proposal, proposal.current)}</span>
             <IconArrowRight size={15} aria-label="becomes" />
             {isStaying(proposal, override.mode ?? 'at-least') ? (

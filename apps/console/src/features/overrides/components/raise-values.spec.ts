@@ -38,6 +38,7 @@ const POLICY: TenantPolicy = {
   quotas: [{ meter: 'requests', allowance: 1_000_000, overage: 'reject', sources: { allowance: 'tier:free@1' } }],
   upcoming: [],
   dangling: [],
+  subjects: { key: 0, user: 0, ip: 0 },
 };
 
 function proposing(change: (values: RaiseValues) => void): RaiseValues {
@@ -52,6 +53,27 @@ const errorsOf = async (values: RaiseValues): Promise<object> => {
   const answer = await raiseResolver('hobby', POLICY)(values, undefined, { fields: {}, shouldUseNativeValidation: false });
   return answer.errors;
 };
+
+describe('an override of one subject', () => {
+  const forUser = (id: string) => proposing((values) => {
+    Object.assign(values, { subject: { scope: 'user', id } });
+    const hourly = values.set.limits['hourly'];
+    if (hourly) hourly.limit = 900;
+    perMinute(values).limit = 900;
+    Object.assign(values.set, { concurrency: 900 });
+  });
+
+  it('names limits of its own scope only, whatever else was typed before', () => {
+    expect(override(forUser('ann'))).toMatchObject({ subject: { scope: 'user', id: 'ann' }, set: { limits: { hourly: { limit: 900 } } } });
+    expect(Object.keys(override(forUser('ann')).set)).toEqual(['limits']);
+    expect(proposalsOf(forUser('ann'), POLICY).map(({ name }) => name)).toEqual(['hourly']);
+  });
+
+  it('wants the subject to be named', async () => {
+    expect(await errorsOf(forUser(' '))).toMatchObject({ subject: { id: { message: 'Name the key, user or address' } } });
+    expect(await errorsOf(forUser('ann'))).toEqual({});
+  });
+});
 
 describe('what is sent', () => {
   it('names the burst alone when only the burst was changed', () => {

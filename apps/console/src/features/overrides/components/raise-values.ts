@@ -1,4 +1,11 @@
-import { BUCKET_ALGORITHMS, overrideCreate, type OverrideCreate, type OverrideMode, type TenantPolicy } from '@quotaplane/contracts';
+import {
+  BUCKET_ALGORITHMS,
+  overrideCreate,
+  type OverrideCreate,
+  type OverrideMode,
+  type OverrideSubject,
+  type TenantPolicy,
+} from '@quotaplane/contracts';
 import { set as setPath, type FieldErrors, type Resolver } from 'react-hook-form';
 import { fromLocalInput } from '../../../format/time';
 
@@ -11,6 +18,7 @@ export type Proposed = number | null;
 /** The form: every number the tenant has, as it would be; only those that differ are sent. */
 export interface RaiseValues {
   readonly mode: OverrideMode;
+  readonly subject: { readonly scope: OverrideSubject['scope']; readonly id: string };
   readonly set: {
     readonly limits: Record<string, { limit: Proposed; burst: Proposed }>;
     readonly quotas: Record<string, { allowance: Proposed }>;
@@ -28,6 +36,7 @@ export interface RaiseValues {
 export function initialValues(policy: TenantPolicy): RaiseValues {
   return {
     mode: 'at-least',
+    subject: { scope: 'tenant', id: '' },
     set: {
       limits: Object.fromEntries(policy.limits.map(({ name, limit, burst }) => [name, { limit, burst }])),
       quotas: Object.fromEntries(policy.quotas.map(({ meter, allowance }) => [meter, { allowance }])),
@@ -39,6 +48,12 @@ export function initialValues(policy: TenantPolicy): RaiseValues {
     endsAt: '',
     startsAt: '',
   };
+}
+
+/** What an override of this subject may change: a single one only limits that count by its own scope. */
+export function offeredTo(policy: TenantPolicy, scope: OverrideSubject['scope']): Pick<TenantPolicy, 'limits' | 'quotas'> & { readonly hasConcurrency: boolean } {
+  if (scope === 'tenant') return { limits: policy.limits, quotas: policy.quotas, hasConcurrency: true };
+  return { limits: policy.limits.filter((limit) => limit.scope === scope), quotas: [], hasConcurrency: false };
 }
 
 /** One number that would change. */
@@ -55,7 +70,8 @@ export interface Proposal {
 
 /** What differs from the numbers in force, in the order of the form. */
 export function proposalsOf(values: RaiseValues, policy: TenantPolicy): Proposal[] {
-  const limits = policy.limits.flatMap(({ name, limit, burst, windowMs, sources }): Proposal[] => {
+  const offered = offeredTo(policy, values.subject.scope);
+  const limits = offered.limits.flatMap(({ name, limit, burst, windowMs, sources }): Proposal[] => {
     const proposed = values.set.limits[name];
     if (!proposed) return [];
     return [
@@ -63,7 +79,7 @@ export function proposalsOf(values: RaiseValues, policy: TenantPolicy): Proposal
       { kind: 'burst', name, windowMs, current: burst, source: sources.burst, proposed: proposed.burst },
     ];
   });
-  const quotas = policy.quotas.map(
+  const quotas = offered.quotas.map(
     ({ meter, allowance, sources }): Proposal => ({
       kind: 'allowance',
       name: meter,
@@ -81,7 +97,7 @@ export function proposalsOf(values: RaiseValues, policy: TenantPolicy): Proposal
     source: policy.concurrency.source,
     proposed: values.set.concurrency,
   };
-  return [...limits, ...quotas, concurrency].filter(({ current, proposed }) => current !== proposed);
+  return [...limits, ...quotas, ...(offered.hasConcurrency ? [concurrency] : [])].filter(({ current, proposed }) => current !== proposed);
 }
 
 /** Whether the number in force stays: "at least" never lowers one. */
@@ -114,8 +130,9 @@ export function endOf(
 
 /** The request body: exactly what the review shows, nothing that stays as it is. */
 export function toOverride(values: RaiseValues, tenant: string, policy: TenantPolicy, nowMs: number) {
+  const offered = offeredTo(policy, values.subject.scope);
   const limits: Record<string, { limit?: Proposed; burst?: Proposed }> = {};
-  for (const { name, limit, burst, algorithm } of policy.limits) {
+  for (const { name, limit, burst, algorithm } of offered.limits) {
     const proposed = values.set.limits[name];
     if (!proposed) continue;
     const [isLimit, isBurst] = [proposed.limit !== limit, proposed.burst !== burst];
@@ -125,18 +142,20 @@ export function toOverride(values: RaiseValues, tenant: string, policy: TenantPo
     limits[name] = { ...(isLimit ? { limit: proposed.limit } : {}), ...(isBucket && proposed.burst !== null ? { burst: proposed.burst } : {}) };
   }
   const quotas = Object.fromEntries(
-    policy.quotas.flatMap(({ meter, allowance }) => {
+    offered.quotas.flatMap(({ meter, allowance }) => {
       const proposed = values.set.quotas[meter];
       return proposed && proposed.allowance !== allowance ? [[meter, { allowance: proposed.allowance }] as const] : [];
     }),
   );
+  const { scope, id } = values.subject;
   return {
     tenant,
+    subject: scope === 'tenant' ? { scope } : { scope, id: id.trim() },
     mode: values.mode,
     set: {
       ...(Object.keys(limits).length > 0 ? { limits } : {}),
       ...(Object.keys(quotas).length > 0 ? { quotas } : {}),
-      ...(values.set.concurrency === policy.concurrency.limit ? {} : { concurrency: values.set.concurrency }),
+      ...(!offered.hasConcurrency || values.set.concurrency === policy.concurrency.limit ? {} : { concurrency: values.set.concurrency }),
     },
     reason: values.reason,
     ...(values.ticket.trim() === '' ? {} : { ticket: values.ticket }),
@@ -178,6 +197,7 @@ export function raiseResolver(tenant: string, policy: TenantPolicy): Resolver<Ra
 }
 
 function messageFor(field: string, message: string): string {
+  if (field === 'subject.id') return 'Name the key, user or address';
   if (field === 'reason') return 'Say why, in 3 to 500 characters';
   if (field === 'startsAt' || field === 'endsAt') return 'Choose a date and a time';
   if (/^Too small/i.test(message)) return field.endsWith('burst') ? 'Enter 1 or more' : 'Enter 0 or more: negative numbers are refused';

@@ -12,6 +12,7 @@ import { Page } from '../../../components/page';
 import { useCan } from '../../session/api/session.queries';
 import { overrideListQuery } from '../api/override.queries';
 import { overrideColumns } from '../components/override-columns';
+import { OverrideFilters } from '../components/override-filters';
 import { RevertDialog } from '../components/revert-dialog';
 import { OVERRIDE_VIEWS, overridesSearch } from './overrides.search';
 
@@ -20,11 +21,11 @@ const VIEW_WORDS = { active: 'Active', scheduled: 'Scheduled', ended: 'Ended', r
 
 /** Overrides of all tenants: who has more than their tier gives, until when, and the way back. */
 export function OverridesPage(): ReactNode {
-  const { state = 'active' } = overridesSearch.parse(route.useSearch());
+  const { state = 'active', tenant, subject } = overridesSearch.parse(route.useSearch());
   const navigate = route.useNavigate();
   const mayWrite = useCan('overrides:write');
   const [reverting, setReverting] = useState<Override>();
-  const list = useInfiniteQuery(overrideListQuery(state === 'all' ? undefined : state));
+  const list = useInfiniteQuery(overrideListQuery({ state: state === 'all' ? undefined : state, tenant, subject }));
   const rows = useMemo(() => list.data?.pages.flatMap((page) => page.items) ?? [], [list.data]);
   const columns = useMemo(() => overrideColumns(mayWrite ? setReverting : undefined), [mayWrite]);
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = list;
@@ -41,10 +42,16 @@ export function OverridesPage(): ReactNode {
           size="sm"
           value={state}
           data={OVERRIDE_VIEWS.map((each) => ({ value: each, label: VIEW_WORDS[each] }))}
-          onChange={(value) => void navigate({ to: '.', search: (before) => ({ ...before, ...overridesSearch.parse({ state: value }) }), replace: true })}
+          onChange={(value) => void navigate({ to: '.', search: (before) => ({ ...before, state: overridesSearch.parse({ state: value }).state }), replace: true })}
         />
       }
     >
+      <OverrideFilters
+        key={`${tenant ?? ''} ${subject ?? ''}`}
+        tenant={tenant}
+        subject={subject}
+        onChange={(filter) => void navigate({ to: '.', search: (before) => ({ ...before, ...filter }), replace: true })}
+      />
       <section className={layout.panel} aria-label="Overrides" aria-busy={list.isFetching && list.isPlaceholderData}>
         <Loaded query={list} heightPx={360}>
           {() =>

@@ -3,9 +3,11 @@ import { Link } from '@tanstack/react-router';
 import type { CompiledLimit, TenantPolicy } from '@quotaplane/contracts';
 import { Badge } from '../../../components/badge';
 import { Count, Rate, Time } from '../../../components/figures';
-import { NotYetEnforced } from '../../../components/not-yet-enforced';
 import { Notice } from '../../../components/notices';
+import { formatCount } from '../../../format/number';
 import { SourceBadge } from '../../overrides/components/source-badge';
+import { extrasOf } from '../../tiers/components/limit-words';
+import { ShadowBadge } from '../../tiers/components/shadow-badge';
 import classes from './effective-limits.module.css';
 
 /** The limits in force now, every number with where it comes from. */
@@ -27,6 +29,7 @@ export function EffectiveLimits({ policy }: { readonly policy: TenantPolicy }): 
               <th scope="row">
                 {limit.name}
                 <span className={classes.sub}>{limit.algorithm}</span>
+                {limit.mode === 'shadow' ? <ShadowBadge /> : null}
               </th>
               <td>
                 <span className={classes.number}>
@@ -67,7 +70,6 @@ export function EffectiveLimits({ policy }: { readonly policy: TenantPolicy }): 
               </span>
               <span className={classes.scope}>
                 <SourceBadge source={policy.concurrency.source} />
-                <NotYetEnforced />
               </span>
             </td>
           </tr>
@@ -107,6 +109,7 @@ export function EffectiveLimits({ policy }: { readonly policy: TenantPolicy }): 
           An override names the limit {limit}, which this tier lacks.
         </Notice>
       ))}
+      <SingleSubjects policy={policy} />
       <UpcomingChange policy={policy} />
     </>
   );
@@ -121,11 +124,30 @@ function AppliesTo({ limit }: { readonly limit: CompiledLimit }): ReactNode {
           class {limit.endpointClass}
         </Link>
       )}
-      {limit.methods === undefined ? null : <span className={classes.sub}>{limit.methods.join(', ')}</span>}
-      {limit.perRoute ? <span className={classes.sub}>per route</span> : null}
+      {extrasOf(limit).map((extra) => (
+        <span key={extra} className={classes.sub}>
+          {extra}
+        </span>
+      ))}
     </span>
   );
 }
+
+/** Who of the tenant has other numbers than these. */
+function SingleSubjects({ policy: { tenant, subjects } }: { readonly policy: TenantPolicy }): ReactNode {
+  const counted = [countOf(subjects.key, 'key'), countOf(subjects.user, 'user'), countOf(subjects.ip, 'address')].filter((words) => words !== '');
+  if (counted.length === 0) return null;
+  return (
+    <p className={classes.upcoming}>
+      {counted.join(', ')} {subjects.key + subjects.user + subjects.ip === 1 ? 'has' : 'have'} numbers of their own:{' '}
+      <Link to="/overrides" search={{ tenant, state: 'all' }}>
+        their overrides
+      </Link>
+    </p>
+  );
+}
+
+const countOf = (count: number, word: string): string => (count === 0 ? '' : `${formatCount(count)} ${word}${count === 1 ? '' : word === 'address' ? 'es' : 's'}`);
 
 /** A scheduled start or end is visible before it happens. */
 function UpcomingChange({ policy }: { readonly policy: TenantPolicy }): ReactNode {

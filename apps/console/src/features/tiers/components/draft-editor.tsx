@@ -13,6 +13,7 @@ import { diffJson, type Json } from '../../../format/json-diff';
 import { tierKeys } from '../api/tier.queries';
 import { registerUnits } from './draft-form';
 import { LimitRows } from './draft-limits';
+import { withNewCounters } from './new-counters';
 import { QuotaRows } from './draft-quotas';
 import { draftFieldOf, draftResolver, toDraftValues } from './draft-values';
 import classes from './tiers.module.css';
@@ -52,8 +53,8 @@ export function DraftEditor({ tier, draft, published, canEdit }: DraftEditorProp
         <div className={layout.row}>
           <TextInput
             label="In flight at once"
-            description="empty: no cap; published, enforced from the next release"
-            w={330}
+            description="requests at once; empty: no cap"
+            w={220}
             error={form.formState.errors.concurrency?.message}
             {...registerUnits(form, 'concurrency')}
           />
@@ -77,7 +78,7 @@ export function DraftEditor({ tier, draft, published, canEdit }: DraftEditorProp
       <Modal opened={reviewed !== undefined} onClose={() => setReviewed(undefined)} title={`Save the draft of ${tier}`} size="lg">
         <div className={layout.tight}>
           <p className={classes.meta}>Against what is in force. Saving changes nobody’s limits; publishing does.</p>
-          <DiffTable label="In force and draft" differences={diffJson(asJson(published), asJson(reviewed))} />
+          <DiffTable label="In force and draft" differences={withNewCounters(diffJson(asJson(published), asJson(reviewed)))} />
           <div className={layout.row}>
             <span className={layout.spring} />
             <Button variant="default" data-autofocus onClick={() => setReviewed(undefined)}>

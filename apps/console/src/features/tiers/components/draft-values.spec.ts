@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { tierContentSchema } from '@quotaplane/contracts';
-import { draftFieldOf, draftResolver, groupUnits, toContent, toDraftValues, unitsOf } from './draft-values';
+import { draftFieldOf, draftResolver, groupUnits, toContent, toDraftValues } from './draft-values';
+import { unitsOf, type LimitDraft } from './limit-values';
 
 const CONTENT = tierContentSchema.parse({
   limits: [
@@ -34,6 +35,46 @@ it('drops a burst that a window cannot have', () => {
   const first = values.limits[0];
   if (first) values.limits[0] = { ...first, algorithm: 'fixed-window' };
   expect(toContent(values, CONTENT)).toMatchObject({ limits: [expect.not.objectContaining({ burst: expect.anything() }), {}] });
+});
+
+it('keeps every field of every algorithm, and leaves out what another algorithm has', () => {
+  const everything = tierContentSchema.parse({
+    limits: [
+      { name: 'queue', algorithm: 'leaky-bucket', scope: 'key', limit: 10, windowMs: 1000, maxQueue: 50, maxWaitMs: 0, methods: ['POST', 'PUT'], perRoute: true },
+      { name: 'hits', algorithm: 'fixed-window', scope: 'user', limit: 10, windowMs: 1000, alignment: 'first-hit', mode: 'shadow' },
+      { name: 'log', algorithm: 'sliding-log', scope: 'ip', limit: 10, windowMs: 1000, penalty: { strikes: 5, withinMs: 60_000, banMs: 90_000 } },
+      { name: 'counter', algorithm: 'sliding-counter', scope: 'subject:account', limit: 10, windowMs: 1000 },
+    ],
+    quotas: [],
+  });
+  const values = toDraftValues(everything);
+  expect(tierContentSchema.parse(toContent(values, everything))).toEqual(everything);
+  const [queue] = values.limits;
+  if (queue) values.limits[0] = { ...queue, algorithm: 'fixed-window' };
+  expect(tierContentSchema.parse(toContent(values, everything)).limits[0]).toEqual({
+    name: 'queue', algorithm: 'fixed-window', scope: 'key', limit: 10, windowMs: 1000, methods: ['POST', 'PUT'], perRoute: true, mode: 'enforce',
+  });
+});
+
+it.each<[Partial<LimitDraft>, object]>([
+  [{ algorithm: 'sliding-log', burst: '', limit: '10,001' }, { limit: { message: expect.stringContaining('at most 10000') } }],
+  [{ algorithm: 'leaky-bucket', maxWait: '2m' }, { maxWait: { message: 'at most 1m' } }],
+  [{ algorithm: 'leaky-bucket', maxQueue: 'many' }, { maxQueue: { message: 'whole units or unlimited' } }],
+  [{ hasPenalty: true, mode: 'shadow' }, { penalty: { message: expect.stringContaining('never denies') } }],
+])('says at the field what is wrong with %j', async (more, expected) => {
+  const values = toDraftValues(CONTENT);
+  const first = values.limits[0];
+  if (first) values.limits[0] = { ...first, ...more };
+  const { errors } = await draftResolver(CONTENT)(values, undefined, { fields: {}, shouldUseNativeValidation: false });
+  expect(errors).toMatchObject({ limits: [expected] });
+});
+
+it('says at a field of the penalty what is wrong with it', async () => {
+  const values = toDraftValues(CONTENT);
+  const first = values.limits[0];
+  if (first) values.limits[0] = { ...first, hasPenalty: true, penalty: { ...first.penalty, ban: '10ms', within: 'soon', maxBan: '1m' } };
+  const { errors } = await draftResolver(CONTENT)(values, undefined, { fields: {}, shouldUseNativeValidation: false });
+  expect(errors).toMatchObject({ limits: [{ penalty: { ban: { message: 'at least 1s' }, within: { message: 'such as 1m, 30s, 1h' } } }] });
 });
 
 it('puts the contract’s refusal onto the field that was typed', async () => {

@@ -16,6 +16,7 @@ import { announceChange } from '../../rollout/components/announce-change';
 import { tenantKeys } from '../../tenants/api/tenant.queries';
 import { tierKeys } from '../api/tier.queries';
 import { asJson } from './draft-editor';
+import { withNewCounters } from './new-counters';
 
 interface PublishTierProps {
   readonly tier: Tier;
@@ -37,7 +38,8 @@ export function PublishTier({ tier, draft, published }: PublishTierProps): React
       setOpen(false);
     },
   });
-  const differences = diffJson(asJson(published), asJson(draft));
+  const differences = withNewCounters(diffJson(asJson(published), asJson(draft)));
+  const hasNewCounter = differences.some(({ note }) => note !== undefined);
   return (
     <>
       {tier.hasDraft ? null : <span className={layout.panelNote}>Nothing to publish: save a changed draft first</span>}
@@ -59,6 +61,9 @@ export function PublishTier({ tier, draft, published }: PublishTierProps): React
           <Notice tone={tier.tenants > 0 ? 'warn' : 'calm'}>
             This reaches {formatCount(tier.tenants)} {tier.tenants === 1 ? 'tenant' : 'tenants'}. Overrides stay on top of it.
           </Notice>
+          {hasNewCounter ? (
+            <Notice tone="warn">Where a new counter is marked, every tenant’s count begins anew when the version comes into force.</Notice>
+          ) : null}
           <DiffTable label="In force and to be published" differences={differences} />
           <TextInput
             type="datetime-local"

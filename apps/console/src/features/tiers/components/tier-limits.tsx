@@ -2,8 +2,9 @@ import type { ReactNode } from 'react';
 import type { TierContent } from '@quotaplane/contracts';
 import { Badge } from '../../../components/badge';
 import { Count, Rate } from '../../../components/figures';
-import { NotYetEnforced } from '../../../components/not-yet-enforced';
 import { Empty } from '../../../components/notices';
+import { extrasOf } from './limit-words';
+import { ShadowBadge } from './shadow-badge';
 import classes from './tiers.module.css';
 
 /** What a version gives, read only. */
@@ -40,14 +41,18 @@ export function TierLimits({ content }: { readonly content: TierContent }): Reac
               <Badge>{limit.scope}</Badge>
               {limit.endpointClass === undefined ? null : ` class ${limit.endpointClass}`}
             </td>
-            <td>{limit.algorithm}</td>
+            <td>
+              {limit.algorithm} {limit.mode === 'shadow' ? <ShadowBadge /> : null}
+              {extrasOf(limit).map((extra) => (
+                <span key={extra} className={classes.extras}>
+                  {extra}
+                </span>
+              ))}
+            </td>
           </tr>
         ))}
         <tr>
-          <th scope="row">
-            in flight
-            <NotYetEnforced />
-          </th>
+          <th scope="row">in flight</th>
           <td colSpan={4}>
             {content.concurrency === null ? (
               'unlimited'

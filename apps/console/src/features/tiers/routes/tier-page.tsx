@@ -16,6 +16,7 @@ import type { FieldDifference, Json } from '../../../format/json-diff';
 import { useCan } from '../../session/api/session.queries';
 import { tierDraftQuery, tierQuery, tierVersionsQuery } from '../api/tier.queries';
 import { DraftEditor } from '../components/draft-editor';
+import { NEW_COUNTER } from '../components/new-counters';
 import { PublishTier } from '../components/publish-tier';
 import { TierLimits } from '../components/tier-limits';
 import classes from '../components/tiers.module.css';
@@ -146,11 +147,12 @@ function VersionItem({ version, isCurrent }: { readonly version: TierVersion; re
   );
 }
 
-const toDifference = ({ path, before, after }: FieldChange): FieldDifference => ({
+const toDifference = ({ path, before, after, newCounter }: FieldChange): FieldDifference => ({
   path: path
     .split('/')
     .slice(1)
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~')),
   before: before as Json | undefined,
   after: after as Json | undefined,
+  ...(newCounter ? { note: NEW_COUNTER } : {}),
 });
