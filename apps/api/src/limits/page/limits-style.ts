@@ -62,6 +62,6 @@ tbody tr{padding:.6rem .9rem;border-top:1px solid var(--line)}
 tbody tr:first-child{border-top:0}
 tbody th,td{padding:.1rem 0;border:0}
 td{display:grid;grid-template-columns:minmax(6.5rem,2fr) 3fr;gap:.75rem;align-items:baseline}
-td::before{content:attr(data-label);color:var(--soft);font-size:.85rem}}
+td::before{content:attr(data-label);content:attr(data-label) / "";color:var(--soft);font-size:.85rem}}
 @media print{nav,.skip{display:none}pre{overflow:visible;white-space:pre-wrap}}
 `;
