@@ -5,11 +5,12 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { admitted } from '../admitted';
 import { connectLimitRedis, type LimitRedis } from '../redis/connect-limit-redis';
 import { withUnits } from '../rig/connected';
+import { GRACE_MS, ttlOf } from '../models/numbers';
 import { ModelRedis } from '../rig/model-redis';
 import { BASE, HEAD, histories, START_MS, type Step } from '../rig/random-histories';
 import { runRefund, runScript } from '../rig/run-script';
 import { LIST } from '../rig/state-text';
-import type { AdmittedCharge } from '../store';
+import type { AdmittedCharge, Check, Verdict } from '../store';
 
 /** Slack between the model's idea of real time and the server's. */
 const LIFE_SLACK_MS = 2_000;
@@ -36,6 +37,29 @@ const textIn = async (name: string): Promise<string | null | undefined> => {
   return type === 'hash' ? undefined : redis.get(name);
 };
 
+/** P06: a rate that was spent outlives its time to untouched by the grace, and by a window more at most, under the limit that was judged last. */
+const expectLives = async (checks: readonly Check[], verdicts: readonly Verdict[]): Promise<void> => {
+  const needs = new Map<string, { resetAfterMs: number; longestMs: number; windowMs: number }>();
+  checks.forEach(({ charges }, at) => {
+    const verdict = verdicts[at];
+    if (verdict === undefined || !('states' in verdict)) return;
+    const costCap = verdict.states[0]?.repeatCost ?? Infinity;
+    charges.forEach((charge, index) => {
+      if (Math.min(charge.cost, costCap) === 0 || !('windowMs' in charge) || !('limit' in charge) || charge.limit === 0 || ('capacity' in charge && charge.capacity === 0)) return;
+      const [before, resetAfterMs] = [needs.get(charge.counter), verdict.states[index]?.resetAfterMs ?? 0];
+      if (verdict.status === 'denied' && before === undefined) return;
+      const longestMs = verdict.status === 'denied' ? Math.max(resetAfterMs, before?.longestMs ?? 0) : resetAfterMs;
+      needs.set(charge.counter, { resetAfterMs, longestMs, windowMs: charge.windowMs });
+    });
+  });
+  for (const [counter, { resetAfterMs, longestMs, windowMs }] of needs) {
+    const pttl = await redis.pttl(counter);
+    expect(pttl, `PTTL of ${counter}`).toBeGreaterThan(ttlOf(resetAfterMs, GRACE_MS) - LIFE_SLACK_MS);
+    expect(pttl, `PTTL of ${counter}`).toBeLessThanOrEqual(ttlOf(longestMs, GRACE_MS) + windowMs);
+    expect(Buffer.byteLength(counter)).toBeLessThanOrEqual(200);
+  }
+};
+
 class History {
   private readonly model = new ModelRedis(() => performance.now());
   private readonly admissions: AdmittedCharge[][] = [];
@@ -50,6 +74,7 @@ class History {
         const check = step.checks[at];
         if (verdict.status === 'allowed' && check !== undefined) this.admissions.push(admitted(check.charges, verdict));
       });
+      await expectLives(step.checks, verdicts);
     }
     if (step.step === 'refund') {
       const picked = this.admissions.splice(step.pick % Math.max(1, this.admissions.length), 1)[0] ?? [];
