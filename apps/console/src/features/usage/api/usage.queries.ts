@@ -5,6 +5,7 @@ export const usageKeys = {
   all: ['usage'] as const,
   list: (period: string) => [...usageKeys.all, 'list', period] as const,
   current: (tenant: string) => [...usageKeys.all, 'current', tenant] as const,
+  degraded: () => [...usageKeys.all, 'degraded'] as const,
   series: (tenant: string, span: string) => [...usageKeys.all, 'series', tenant, span] as const,
 };
 
@@ -25,6 +26,15 @@ export const currentUsageQuery = (tenant: string) =>
     queryKey: usageKeys.current(tenant),
     queryFn: ({ signal }) => call('usageList', { query: { period: 'current', tenant, limit: 50 }, signal }),
     refetchInterval: LIVE_MS,
+  });
+
+export const MOST_OUTAGE_ROWS = 200;
+/** What was admitted without the store in the last 31 days, newest first. An outage is seldom and over when it is folded: no need to hurry. */
+export const degradedUsageQuery = () =>
+  queryOptions({
+    queryKey: usageKeys.degraded(),
+    queryFn: ({ signal }) => call('usageDegradedList', { query: { limit: MOST_OUTAGE_ROWS }, signal }),
+    refetchInterval: 6 * LIVE_MS,
   });
 
 /** Allowed and denied of the last hour, minute by minute. */

@@ -4,12 +4,13 @@ import { Badge } from '../../../components/badge';
 import { columnsOf } from '../../../components/data-table';
 import { Count, Time } from '../../../components/figures';
 import { UsageBar } from '../../../components/usage-bar';
+import { formatCount } from '../../../format/number';
 import { lastInstant } from '../../../format/time';
 import classes from './usage.module.css';
 
 const column = columnsOf<UsageItem>();
 
-export const usageColumns = [
+const columns = [
   column.display({
     id: 'tenant',
     header: 'Tenant',
@@ -84,6 +85,30 @@ export const usageColumns = [
   }),
 ];
 
+/** Between what was used and its allowance, where an outage of the store has left something to show. */
+const degradedColumn = column.display({
+  id: 'degraded',
+  header: 'Without the store',
+  meta: { isNumeric: true, sortKey: 'degraded', firstSort: 'down' },
+  cell: ({
+    row: {
+      original: { breakdown },
+    },
+  }) =>
+    breakdown.degraded === '0' ? (
+      <span className={classes.zone}>–</span>
+    ) : (
+      <span className={classes.settled}>
+        <Count units={breakdown.degraded} />
+        <span className={classes.zone}>{formatCount(breakdown.settled)} count</span>
+      </span>
+    ),
+});
+
+/** Columns for these items: quiet about outages where there was none. */
+export const usageColumnsOf = (items: readonly UsageItem[]) =>
+  items.every(({ breakdown }) => breakdown.degraded === '0') ? columns : columns.flatMap((each) => (each.id === 'used' ? [each, degradedColumn] : [each]));
+
 /** Largest or smallest first by an exact comparison; equal rows keep the server's order. */
 export function sortUsage(items: readonly UsageItem[], sort: string): UsageItem[] {
   const isDown = sort.startsWith('-');
@@ -103,6 +128,7 @@ const COMPARISONS: Readonly<Record<string, Comparison>> = {
   tenant: (a, b) => (a.tenant < b.tenant ? -1 : a.tenant > b.tenant ? 1 : 0),
   start: (a, b) => Date.parse(a.period.start) - Date.parse(b.period.start),
   used: bySize((item) => item.used),
+  degraded: bySize((item) => item.breakdown.degraded),
   overage: bySize((item) => item.overage),
   billable: bySize((item) => item.billable),
 };

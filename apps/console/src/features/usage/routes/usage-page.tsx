@@ -11,8 +11,9 @@ import { Empty, StaleMark } from '../../../components/notices';
 import { Page, Panel } from '../../../components/page';
 import { formatCount } from '../../../format/number';
 import { currentUsageQuery, usageListQuery } from '../api/usage.queries';
+import { OutagePanel } from '../components/outage-panel';
 import { PeriodChart } from '../components/period-chart';
-import { sortUsage, usageColumns } from '../components/usage-columns';
+import { sortUsage, usageColumnsOf } from '../components/usage-columns';
 import classes from '../components/usage.module.css';
 import { usageSearch } from './usage.search';
 
@@ -23,6 +24,7 @@ export function UsagePage(): ReactNode {
   const navigate = route.useNavigate();
   const list = useInfiniteQuery(usageListQuery(period));
   const rows = useMemo(() => sortUsage(list.data?.pages.flatMap((page) => page.items) ?? [], sort), [list.data, sort]);
+  const columns = useMemo(() => usageColumnsOf(rows), [rows]);
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = list;
   const loadMore = useCallback(() => {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
@@ -76,7 +78,7 @@ export function UsagePage(): ReactNode {
             ) : (
               <DataTable
                 label="Usage"
-                columns={usageColumns}
+                columns={columns}
                 rows={rows}
                 rowKey={(item) => `${item.tenant} ${item.meter} ${item.period.id}`}
                 sort={sort}
@@ -96,6 +98,7 @@ export function UsagePage(): ReactNode {
           </div>
         ) : null}
       </section>
+      <OutagePanel />
     </Page>
   );
 }
