@@ -55,6 +55,7 @@ describe('limitSchema', () => {
     [{ ...limit, penalty: { ...penalty, maxBanMs: 1_000 } }, 'penalty/maxBanMs'],
     [{ ...limit, colour: 'red' }, 'unrecognized_keys'],
     [{ ...limit, name: 'month' }, 'name'],
+    [{ ...limit, name: 'in-flight' }, 'name'],
     [{ ...limit, name: 'month-throttle' }, 'name'],
   ])('refuses %j at %s', (input, field) => {
     expect(faultsOf(input)).toContain(field);

@@ -50,6 +50,8 @@ export type Penalty = z.infer<typeof penaltySchema>;
 
 /** What a quota is called in the RateLimit fields; two members of one name would tell a client nothing. @see contract */
 const QUOTA_NAMES = /^month(-|$)/;
+/** What the tier's `concurrency` is called there. */
+const SLOTS_NAME = 'in-flight';
 
 type Sized = { readonly algorithm: Algorithm; readonly limit: number | null; readonly burst?: number | undefined; readonly maxQueue?: number | undefined };
 
@@ -95,6 +97,7 @@ export const limitSchema = z
     const value = ctx.value;
     const isBucket = BUCKET_ALGORITHMS.includes(value.algorithm);
     if (QUOTA_NAMES.test(value.name)) refuse('name', 'month and month-... are the names of quotas and their slower lanes in the response fields');
+    if (value.name === SLOTS_NAME) refuse('name', `${SLOTS_NAME} is the name of the cap on calls under way in the response fields`);
     if (value.burst !== undefined && !isBucket) refuse('burst', `burst belongs to ${BUCKET_ALGORITHMS.join(' and ')} only`);
     if (value.alignment !== undefined && value.algorithm !== 'fixed-window') refuse('alignment', 'alignment belongs to fixed-window only');
     if ((value.maxQueue !== undefined || value.maxWaitMs !== undefined) && value.algorithm !== 'leaky-bucket') {
