@@ -16,17 +16,20 @@ export interface PolicyParts {
   readonly status?: TenantStatus;
   readonly limits?: readonly CompiledLimit[];
   readonly quotas?: readonly Omit<CompiledQuota, 'sources'>[];
+  /** Calls in flight; null, the default, is unlimited. */
+  readonly concurrency?: number | null;
+  readonly subjectScopes?: Policy['subjectScopes'];
 }
 
 /** A policy of one segment around now, in a period of 30 days. */
-export const policyOf = ({ tenant = 'hobby', revision = 1, status = 'active', limits = [limitOf()], quotas = [] }: PolicyParts = {}): Policy => {
+export const policyOf = ({ tenant = 'hobby', revision = 1, status = 'active', limits = [limitOf()], quotas = [], concurrency = null, subjectScopes }: PolicyParts = {}): Policy => {
   const nowMs = Date.now();
   const startMs = nowMs - 10 * DAY_MS;
   return {
-    v: 1, tenant, revision, status,
+    v: 1, tenant, revision, status, ...(subjectScopes ? { subjectScopes } : {}),
     segments: [{
       fromMs: nowMs - HOUR_MS, untilMs: nowMs + 20 * DAY_MS, tier: 'free', tierVersion: 1, weight: 1, degraded: 'bill', limits: [...limits],
-      concurrency: { limit: null, source: 'tier:free@1' }, quotas: quotas.map((quota) => ({ ...quota, sources: { allowance: 'tier:free@1' } })),
+      concurrency: { limit: concurrency, source: 'tier:free@1' }, quotas: quotas.map((quota) => ({ ...quota, sources: { allowance: 'tier:free@1' } })),
       period: { id: '2026-11-01', startMs, endMs: startMs + 30 * DAY_MS }, part: 1,
     }],
   };
