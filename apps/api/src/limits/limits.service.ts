@@ -30,7 +30,7 @@ export interface LimitsAnswer {
  */
 @Injectable()
 export class LimitsService {
-  private kept: { readonly answer: Promise<LimitsAnswer>; readonly untilMs: number } | undefined;
+  private kept: { readonly answer: Promise<LimitsAnswer>; readonly atMs: number } | undefined;
 
   constructor(
     @Inject(PrismaService) private readonly prisma: PrismaService,
@@ -40,9 +40,10 @@ export class LimitsService {
 
   read(): Promise<LimitsAnswer> {
     const nowMs = this.clock.now();
-    if (this.kept && nowMs < this.kept.untilMs) return this.kept.answer;
+    // A clock that stepped back must not keep an old answer alive.
+    if (this.kept && Math.abs(nowMs - this.kept.atMs) < KEPT_MS) return this.kept.answer;
     const answer = this.compileAll(nowMs);
-    const kept = (this.kept = { answer, untilMs: nowMs + KEPT_MS });
+    const kept = (this.kept = { answer, atMs: nowMs });
     // A failure is told to those who wait for it, then forgotten.
     answer.catch(() => {
       if (this.kept === kept) this.kept = undefined;
