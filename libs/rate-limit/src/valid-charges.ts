@@ -1,4 +1,4 @@
-import type { AdmittedCharge, Charge } from './store';
+import type { AdmittedCharge, Charge, PenaltyRule } from './store';
 
 /** A charge that no compiled policy holds: a figure that is not a whole number of 0 .. 2^53-1. A fault of the caller, not of the store. */
 export class InvalidChargeError extends RangeError {
@@ -35,11 +35,23 @@ const requireValidCharge = (charge: Charge): void => {
     if (charge.lane !== undefined) requireValidCharge(charge.lane);
     return;
   }
-  if (charge.kind !== 'retry') requireFigure(counter, 'limit', charge.limit);
+  if (charge.kind === 'retry') {
+    requireFigure(counter, 'windowMs', charge.windowMs, 1);
+    requireFigure(counter, 'max', charge.max);
+    return requireFigure(counter, 'repeatCost', charge.repeatCost);
+  }
+  if ('penalty' in charge && charge.penalty !== undefined) requireValidPenalty(charge.penalty);
+  requireFigure(counter, 'limit', charge.limit);
   if (charge.kind !== 'slot') requireFigure(counter, 'windowMs', charge.windowMs, 1);
   if (charge.kind === 'bucket' || charge.kind === 'queue') requireFigure(counter, 'capacity', charge.capacity);
   if (charge.kind === 'queue') requireFigure(counter, 'maxWaitMs', charge.maxWaitMs);
   if (charge.kind === 'log' && charge.limit > LOG_LIMIT_MAX) throw new InvalidChargeError(counter, 'limit', charge.limit, String(LOG_LIMIT_MAX));
+};
+
+const requireValidPenalty = (penalty: PenaltyRule): void => {
+  const { counter } = penalty;
+  for (const field of ['strikes', 'withinMs', 'banMs', 'factor', 'maxBanMs'] as const) requireFigure(counter, field, penalty[field], 1);
+  requireFigure(counter, 'forgiveAfterMs', penalty.forgiveAfterMs);
 };
 
 /** @throws {InvalidChargeError} naming the field */

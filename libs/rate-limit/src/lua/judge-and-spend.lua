@@ -20,6 +20,8 @@ ARGV, in order
       's' counter    limit, window_ms, ''                             (sliding counter)
       'g' log        limit, window_ms, ''                             (sliding log)
       'u' queue      limit, window_ms, 'capacity:max_wait_ms'         (leaky bucket) extra: ms until the call departs, when allowed
+      'i' retry      max, window_ms, repeat_cost; first in its check         (Idempotency-Key) extra: what the others cost at most
+      'p' penalty    strikes, 'within_ms:ban_ms:factor:max_ban_ms', forgive_after_ms; directly after its rate
       'c' slot       limit, what the caller holds beside this batch, see parts/slot.lua
   All numbers are integers in decimal, 0 .. 2^53-1; the caller has validated them.
 
@@ -124,6 +126,8 @@ if ARGV[4] == 'r' then
   --@include log.lua
   --@include queue.lua
   --@include slot.lua
+  --@include retry.lua
+  --@include penalty.lua
 end
 
 local replies = { now }
@@ -261,7 +265,7 @@ for check = 1, tonumber(ARGV[3]) do
     -- Spend, when all pass.
     if passes then
       for i = 1, charges do
-        if costs[i] > 0 and kinds[i] ~= 'l' then
+        if costs[i] > 0 and kinds[i] ~= 'l' and kinds[i] ~= 'p' then
           local slot = of_slot[i]
           slot_amount[slot], slot_at[slot], slot_exists[slot] = slot_next[slot], slot_next_at[slot], true
         end
@@ -328,7 +332,7 @@ for check = 1, tonumber(ARGV[3]) do
         answer[n] = extra
       end
       ttls[i] = ttl
-      if passes and costs[i] > 0 and kind ~= 'l' then slot_ttl[slot] = ttl end
+      if passes and costs[i] > 0 and kind ~= 'l' and kind ~= 'p' then slot_ttl[slot] = ttl end
     end
     replies[check + 1] = answer
 

@@ -45,8 +45,10 @@ return replies
 `,
   },
   'judge-and-spend': {
-    sha1: '256da47790c71354620cc3d71865c64cb0a97cf2',
+    sha1: '7a207d3c6a66174e6fa70aefe794f9d5a630aac3',
     source: `
+
+
 
 
 
@@ -215,7 +217,7 @@ local state = verbs.deny(slot_amount[slot] or nil, a, b, c, i)
 if state then slot_amount[slot], slot_exists[slot], is_moved = state, true, true end
 end
 local remaining, reset, more, ttl, extra = verbs.report(slot_amount[slot] or nil, a, b, c, closed_ms, i, passes, cost)
-if is_moved and ttl > (slot_ttl[slot] or -1) then slot_ttl[slot] = ttl end
+if is_moved then slot_ttl[slot] = ttl end
 return remaining, reset, more, ttl, extra or -1
 end
 
@@ -608,6 +610,115 @@ call('PEXPIRE', key, ttl)
 end,
 }
 end
+
+
+
+do
+local lower
+
+local function is_running(state, window_ms)
+return state and now - state[2] < window_ms
+end
+
+rich['i'] = {
+load = function(key)
+local text = try('GET', key)
+if type(text) ~= 'string' then return nil end
+local left, right = match(text, '^(%d+):(%d+)$')
+local uses, first = exact(left), exact(right)
+if not uses or not first then return nil end
+
+return { uses, first < now and first or now }
+end,
+judge = function(state, max, window_ms, cost_of_repeat, cost)
+lower = nil
+if cost == 0 then return 0 end
+if not is_running(state, tonumber(window_ms)) then return 0, { 0, now } end
+if state[1] >= max then return 0, state end
+lower = tonumber(cost_of_repeat)
+return 0, { state[1] + 1, state[2] }, lower
+end,
+deny = function() end,
+report = function(state, max, window_ms)
+window_ms = tonumber(window_ms)
+if not is_running(state, window_ms) then return max, 0, 0, 0 end
+local reset = state[2] + window_ms - now
+return state[1] < max and max - state[1] or 0, reset, reset, ttl_of(reset), lower
+end,
+write = function(key, state, ttl)
+call('SET', key, format('%.0f:%.0f', state[1], state[2]), 'PX', ttl)
+end,
+}
+end
+
+
+
+
+do
+local function numbers(text)
+local within, ban, factor, most = match(text, '^(%d+):(%d+):(%d+):(%d+)$')
+return tonumber(within), tonumber(ban), tonumber(factor), tonumber(most)
+end
+
+local function capped(sum)
+return sum < 9007199254740991 and sum or 9007199254740991
+end
+
+local function struck(state, strikes, within, ban, factor, most)
+local count, first, level, until_ms, last = 0, now, 0, 0, 0
+if state then count, first, level, until_ms, last = state[1], state[2], state[3], state[4], state[5] end
+if now - first >= within then count = 0 end
+if count == 0 then first = now end
+if count + 1 < strikes then return { count + 1, first, level, until_ms, last, 0, true } end
+local length, times = ban, 0
+while factor > 1 and times < level and length < most do
+length, times = length * factor, times + 1
+end
+if length > most then length = most end
+return { 0, now, capped(level + 1), capped(now + length), now, capped(level + 1), true }
+end
+
+rich['p'] = {
+load = function(key, _, _, forgive_after_ms)
+local text = try('GET', key)
+if type(text) ~= 'string' then return nil end
+local strikes, first, level, until_ms, last = match(text, '^(%d+):(%d+):(%d+):(%d+):(%d+)$')
+strikes, first, level, until_ms, last = exact(strikes), exact(first), exact(level), exact(until_ms), exact(last)
+if not (strikes and first and level and until_ms and last) then return nil end
+local is_ahead = first > now or last > now
+if first > now then first = now end
+if last > now then
+until_ms, last = capped(now + (until_ms > last and until_ms - last or 0)), now
+end
+if level > 0 and now >= until_ms and now - until_ms >= tonumber(forgive_after_ms) then return nil end
+return { strikes, first, level, until_ms, last, 0, false, is_ahead }
+end,
+judge = function(state)
+return state and state[4] > now and state[4] - now or 0, state
+end,
+deny = function(state, strikes, b, _, i)
+if state and state[4] > now or retries[i - 1] <= 0 then
+if state and state[8] then return { state[1], state[2], state[3], state[4], state[5], 0, true } end
+
+return state and state[6] > 0 and { state[1], state[2], state[3], state[4], state[5], 0, true } or nil
+end
+return struck(state, strikes, numbers(b))
+end,
+report = function(state, _, b, forgive_after_ms, _, _, _, cost)
+if not state then return 0, 0, 0, 0 end
+local within = numbers(b)
+local rest = state[1] > 0 and state[2] + within - now or 0
+local bans = state[3] > 0 and state[4] - now + tonumber(forgive_after_ms) or 0
+if bans > rest then rest = bans end
+return cost > 0 and state[6] or 0, state[4] > now and state[4] - now or 0, 0, ttl_of(rest > 0 and rest or 0)
+end,
+write = function(key, state, ttl)
+if state and state[7] then
+call('SET', key, format('%.0f:%.0f:%.0f:%.0f:%.0f', state[1], state[2], state[3], state[4], state[5]), 'PX', ttl)
+end
+end,
+}
+end
 end
 
 local replies = { now }
@@ -745,7 +856,7 @@ end
 
 if passes then
 for i = 1, charges do
-if costs[i] > 0 and kinds[i] ~= 'l' then
+if costs[i] > 0 and kinds[i] ~= 'l' and kinds[i] ~= 'p' then
 local slot = of_slot[i]
 slot_amount[slot], slot_at[slot], slot_exists[slot] = slot_next[slot], slot_next_at[slot], true
 end
@@ -812,7 +923,7 @@ n = n + 1
 answer[n] = extra
 end
 ttls[i] = ttl
-if passes and costs[i] > 0 and kind ~= 'l' then slot_ttl[slot] = ttl end
+if passes and costs[i] > 0 and kind ~= 'l' and kind ~= 'p' then slot_ttl[slot] = ttl end
 end
 replies[check + 1] = answer
 

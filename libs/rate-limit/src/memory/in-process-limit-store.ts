@@ -1,8 +1,9 @@
 import { atNoCost } from '../at-no-cost';
+import type { CounterKind } from '../models/counter-models';
 import type { CounterState } from '../models/counter-state';
 import { judgeCheck, lengthenedTo, type CheckJudgement, type CounterBook } from '../models/judge-check';
 import { refundCharge } from '../models/refund-charge';
-import type { AdmittedCharge, Charge, Check, LimitStore, Verdict } from '../store';
+import type { AdmittedCharge, Check, LimitStore, Verdict } from '../store';
 import { requireValidCharges, requireValidRefund } from '../valid-charges';
 import { ExpiryQueue, type Expiry } from './expiry-queue';
 import { admittedNothing } from './full-memory';
@@ -15,7 +16,7 @@ export interface InProcessLimitStoreOptions {
 }
 
 interface Counter {
-  readonly kind: Charge['kind'];
+  readonly kind: CounterKind;
   /** undefined: untouched. Kept in place of being dropped, so that a counter and its expiry stay a pair. */
   state: CounterState | undefined;
   expiresAtMs: number;

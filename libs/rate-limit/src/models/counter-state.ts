@@ -1,8 +1,10 @@
 import type { BucketState } from './bucket';
 import type { LogState } from './log';
 import type { QueueState } from './queue';
+import type { PenaltyState } from './penalty';
 import type { QuotaCount } from './quota';
 import type { SlidingCounterState } from './sliding-counter';
+import type { RetryState } from './retry';
 import type { SlotsState } from './slots';
 import type { WindowState } from './window';
 
@@ -15,6 +17,8 @@ export interface StateByKind {
   log: LogState;
   queue: QueueState;
   slot: SlotsState;
+  retry: RetryState;
+  penalty: PenaltyState;
 }
 
 export type CounterState = StateByKind[keyof StateByKind];

@@ -1,19 +1,21 @@
-import type { Charge, ChargeState, Check, QuotaState } from '../store';
-import { modelOf } from './counter-models';
+import type { Charge, ChargeState, Check, PenaltyRule, QuotaState } from '../store';
+import { modelOf, type CounterKind } from './counter-models';
 import type { CounterState } from './counter-state';
 import type { Around, Figures, Judgement } from './judgement';
 import { GRACE_MS } from './numbers';
+import { bannedForMs, penaltyTtlMs, settledPenalty, strike, type PenaltyState } from './penalty';
 import type { QuotaBase } from './quota';
+import { retryUnits } from './retry';
 
 /** The counters as a check finds them. A value of another kind counts as absent. */
 export interface CounterBook {
-  read(kind: Charge['kind'], counter: string): CounterState | undefined;
+  read(kind: CounterKind, counter: string): CounterState | undefined;
   base(base: string): QuotaBase;
 }
 
 /** What a judgement leaves to do on one counter. */
 export type CounterChange =
-  | { readonly kind: 'write'; readonly of: Charge['kind']; readonly state: CounterState; readonly ttlMs: number }
+  | { readonly kind: 'write'; readonly of: CounterKind; readonly state: CounterState; readonly ttlMs: number }
   /** Only the life: to `ttlMs` where it is shorter; a counter that would live for ever gets at least the grace. */
   | { readonly kind: 'lengthen'; readonly ttlMs: number };
 
@@ -25,7 +27,6 @@ export interface CheckJudgement {
 
 /** A counter while one check is judged. */
 interface Draft {
-  readonly kind: Charge['kind'];
   readonly found: CounterState | undefined;
   state: CounterState | undefined;
   claimed: number;
@@ -41,6 +42,17 @@ interface Line {
   readonly lane?: Line;
   readonly costCap: number | undefined;
   readonly waitMs: number | undefined;
+  readonly ban?: BanLine;
+}
+
+/** The penalty beside a rate. What a denial left, and what it began, are settled once the whole check is judged. */
+interface BanLine {
+  readonly rule: PenaltyRule;
+  readonly draft: Draft;
+  /** When the rate was judged. */
+  readonly bannedMs: number;
+  leftMs: number;
+  began: number | undefined;
 }
 
 /**
@@ -51,36 +63,67 @@ export const judgeCheck = (book: CounterBook, check: Check, nowMs: number): Chec
   const drafts = new Map<string, Draft>();
   const around = { nowMs, segmentLeftMs: check.untilMs - nowMs, baseOf: (base: string) => book.base(base) };
   const lines: Line[] = [];
-  for (const charge of check.charges) lines.push(judgeLine(book, drafts, charge, around, lines[0]?.costCap));
+  for (const charge of check.charges) {
+    const units = charge.kind === 'retry' ? retryUnits(check.charges) : charge.cost;
+    lines.push(judgeLine(book, drafts, charge, units, around, lines[0]?.costCap));
+  }
   const isAllowed = lines.every(passes);
   if (!isAllowed) for (const draft of drafts.values()) draft.state = draft.found;
+  const strikes = isAllowed ? [] : struck(lines, nowMs);
   const states = lines.map((line) => stateOf(line, around, isAllowed));
   return isAllowed
     ? { status: 'allowed', states, changes: spent(lines, around) }
-    : { status: 'denied', states, changes: kept(lines, around) };
+    : { status: 'denied', states, changes: new Map([...kept(lines, around), ...strikes]) };
 };
 
-const passes = (line: Line): boolean => line.retryAfterMs === 0 && (line.lane === undefined || passes(line.lane));
+const passes = (line: Line): boolean => line.retryAfterMs === 0 && (line.ban?.bannedMs ?? 0) === 0 && (line.lane === undefined || passes(line.lane));
 
-const draftOf = (book: CounterBook, drafts: Map<string, Draft>, { kind, counter }: Charge): Draft => {
+const draftOf = (book: CounterBook, drafts: Map<string, Draft>, kind: CounterKind, counter: string): Draft => {
   const known = drafts.get(counter);
   if (known !== undefined) return known;
   const found = book.read(kind, counter);
-  const draft = { kind, found, state: found, claimed: 0 };
+  const draft = { found, state: found, claimed: 0 };
   drafts.set(counter, draft);
   return draft;
 };
 
-const judgeLine = (book: CounterBook, drafts: Map<string, Draft>, charge: Charge, around: Around, costCap: number | undefined): Line => {
-  const draft = draftOf(book, drafts, charge);
-  const units = charge.kind === 'slot' ? charge.cost : Math.min(charge.cost, costCap ?? Infinity);
+const judgeLine = (book: CounterBook, drafts: Map<string, Draft>, charge: Charge, cost: number, around: Around, costCap: number | undefined): Line => {
+  const draft = draftOf(book, drafts, charge.kind, charge.counter);
+  const units = charge.kind === 'slot' ? cost : Math.min(cost, costCap ?? Infinity);
   const judgement: Judgement<CounterState> = modelOf(charge.kind).judge(draft.found, charge, units, { ...around, claimed: draft.claimed });
   if (judgement.retryAfterMs === 0 && units > 0) draft.state = judgement.state;
   draft.claimed += units;
-  const line = { charge, units, draft, retryAfterMs: judgement.retryAfterMs, costCap: judgement.costCap, waitMs: judgement.waitMs };
+  const ban = banLineOf(book, drafts, charge, around.nowMs);
+  const line = { charge, units, draft, retryAfterMs: judgement.retryAfterMs, costCap: judgement.costCap, waitMs: judgement.waitMs, ...(ban && { ban }) };
   const lane = charge.kind === 'quota' && judgement.lane === true ? charge.lane : undefined;
-  return lane === undefined ? line : { ...line, lane: judgeLine(book, drafts, lane, around, costCap) };
+  return lane === undefined ? line : { ...line, lane: judgeLine(book, drafts, lane, lane.cost, around, costCap) };
 };
+
+const banLineOf = (book: CounterBook, drafts: Map<string, Draft>, charge: Charge, nowMs: number): BanLine | undefined => {
+  if (!('penalty' in charge) || charge.penalty === undefined) return undefined;
+  const draft = draftOf(book, drafts, 'penalty', charge.penalty.counter);
+  const leftMs = bannedForMs(settledPenalty(asPenalty(draft.found), charge.penalty, nowMs), nowMs);
+  return { rule: charge.penalty, draft, bannedMs: leftMs, leftMs, began: undefined };
+};
+
+const asPenalty = (state: CounterState | undefined): PenaltyState | undefined => (state !== undefined && 'strikes' in state ? state : undefined);
+
+/** Strikes of a denied check, by the charges that their own rates denied outside a ban; each ban is told once. */
+const struck = (lines: readonly Line[], nowMs: number): [string, CounterChange][] =>
+  lines.flatMap(({ ban, units, retryAfterMs }): [string, CounterChange][] => {
+    if (ban === undefined) return [];
+    const { rule, draft } = ban;
+    const settled = settledPenalty(asPenalty(draft.state), rule, nowMs);
+    ban.leftMs = bannedForMs(settled, nowMs);
+    if (units === 0) return [];
+    const isStrike = retryAfterMs > 0 && bannedForMs(settled, nowMs) === 0;
+    const { state, banLevel } = isStrike ? strike(settled, rule, nowMs) : { state: settled, banLevel: undefined };
+    [draft.state, ban.leftMs, ban.began] = [state, bannedForMs(state, nowMs), banLevel];
+    if (state === undefined) return [];
+    const ttlMs = penaltyTtlMs(state, rule, nowMs);
+    const isMoved = state !== asPenalty(draft.found);
+    return [[rule.counter, isMoved ? { kind: 'write', of: 'penalty', state, ttlMs } : { kind: 'lengthen', ttlMs }]];
+  });
 
 const figuresOf = (charge: Charge, state: CounterState | undefined, around: Around): Figures => modelOf(charge.kind).figures(state, charge, around);
 
@@ -121,10 +164,20 @@ const afterDenial = (charge: Charge, state: CounterState | undefined, around: Ar
 
 /** Figures of the counter as this check leaves it: a denial's strike shows in them. */
 const stateOf = (line: Line, around: Around, isAllowed: boolean): ChargeState | QuotaState => {
-  const { charge, units, draft, retryAfterMs, waitMs } = line;
+  const { charge, units, draft, retryAfterMs, waitMs, costCap } = line;
   const left = isAllowed || units === 0 ? draft.state : afterDenial(charge, draft.state, around, retryAfterMs);
-  const state = { ...figuresOf(charge, left, around).figures, retryAfterMs, ...(isAllowed && waitMs !== undefined ? { waitMs } : {}) };
+  const state = {
+    ...figuresOf(charge, left, around).figures, retryAfterMs,
+    ...(isAllowed && waitMs !== undefined && { waitMs }), ...(costCap !== undefined && { repeatCost: costCap }), ...banFigures(line),
+  };
   return line.lane === undefined ? state : { ...state, lane: stateOf(line.lane, around, isAllowed) };
+};
+
+/** A wait that a lone client passes after covers the ban; a cost above the capacity passes never. */
+const banFigures = ({ ban, retryAfterMs }: Line): Partial<ChargeState> => {
+  if (ban === undefined || ban.leftMs === 0) return {};
+  const coveredMs = retryAfterMs < 0 ? retryAfterMs : Math.max(retryAfterMs, ban.leftMs);
+  return { retryAfterMs: coveredMs, bannedMs: ban.leftMs, ...(ban.began !== undefined && { banLevel: ban.began }) };
 };
 
 /** What a counter that would live for ever, or shorter than `ttlMs`, is given. */

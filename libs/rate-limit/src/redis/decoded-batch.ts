@@ -1,5 +1,5 @@
 import type { ChargeState, Check, QuotaState, Verdict } from '../store';
-import { isRich, type TenantEntry } from './encoded-batch';
+import { isRich, penaltyOf, type TenantEntry } from './encoded-batch';
 
 /** An answer of judge-and-spend.lua to one check: its status, then what the status brings. */
 type Answer = readonly [status: number, ...rest: (number | string | null)[]];
@@ -40,14 +40,23 @@ const statesOf = (check: Check, answer: Answer): (ChargeState | QuotaState)[] =>
     at += 4;
     return state;
   };
+  // A kind of lua/parts answers five: its extra is the last, -1 where it has none.
+  const nextExtra = (): number => {
+    at += 1;
+    return Number(answer[at - 1]);
+  };
+  const nextBan = (state: ChargeState): ChargeState => {
+    const { remaining: banLevel, resetAfterMs: bannedMs } = next();
+    nextExtra();
+    if (bannedMs === 0) return state;
+    return { ...state, retryAfterMs: state.retryAfterMs < 0 ? state.retryAfterMs : Math.max(state.retryAfterMs, bannedMs), bannedMs, ...(banLevel > 0 && { banLevel }) };
+  };
   return check.charges.map((charge) => {
-    const state = next();
-    if (isRich(charge)) {
-      // A kind of lua/parts answers five: its extra is the last, -1 where it has none.
-      const extra = Number(answer[at]);
-      at += 1;
-      return charge.kind === 'queue' && extra >= 0 ? { ...state, waitMs: extra } : state;
-    }
+    const own = next();
+    const extra = isRich(charge) ? nextExtra() : -1;
+    const state = penaltyOf(charge) === undefined ? own : nextBan(own);
+    if (charge.kind === 'queue' && extra >= 0) return { ...state, waitMs: extra };
+    if (charge.kind === 'retry' && extra >= 0) return { ...state, repeatCost: extra };
     if (charge.kind !== 'quota' || charge.lane === undefined) return state;
     const lane = next();
     // A lane that was not judged answers -1 in all four.

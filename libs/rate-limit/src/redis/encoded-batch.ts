@@ -1,5 +1,6 @@
 import { redisKeys } from '@quotaplane/contracts';
-import { ANY_HEAD, type AdmittedCharge, type Charge, type Check, type SlotCharge } from '../store';
+import { retryUnits } from '../models/retry';
+import { ANY_HEAD, type AdmittedCharge, type Charge, type Check, type PenaltyRule, type RetryCharge, type SlotCharge } from '../store';
 
 export type ScriptArg = string | number;
 
@@ -62,8 +63,8 @@ export const encodeBatch = (checks: readonly Check[], nowArg: ScriptArg, slots: 
     const countAt = args.push(entry.index, 0) - 1;
     let charges = 0;
     for (const charge of check.charges) {
-      if (isRich(charge)) args[3] = 'r';
-      charges += pushCharge(keys, args, charge, slots);
+      if (isRich(charge) || penaltyOf(charge) !== undefined) args[3] = 'r';
+      charges += charge.kind === 'retry' ? pushRetry(keys, args, charge, retryUnits(check.charges)) : pushCharge(keys, args, charge, slots);
     }
     args[countAt] = charges;
   }
@@ -96,8 +97,27 @@ const withFields = (entry: TenantEntry, fields: readonly string[]): TenantEntry 
 /** A kind of lua/parts, whose verbs the script makes only where they are asked for. */
 export const isRich = ({ kind }: Charge): boolean => kind !== 'bucket' && kind !== 'window' && kind !== 'quota';
 
-/** @returns how many charges the script sees: a lane counts as one */
-const pushCharge = (keys: string[], args: ScriptArg[], charge: Charge, slots: SlotArgs): number => {
+/** The penalty of a rate. Its line stands directly after its rate's. */
+export const penaltyOf = (charge: Charge): PenaltyRule | undefined => ('penalty' in charge ? charge.penalty : undefined);
+
+const pushRetry = (keys: string[], args: ScriptArg[], { counter, max, windowMs, repeatCost }: RetryCharge, units: number): number => {
+  keys.push(counter);
+  args.push('i', max, windowMs, repeatCost, units);
+  return 1;
+};
+
+/** @returns how many charges the script sees: a lane and a penalty count as one each */
+const pushCharge = (keys: string[], args: ScriptArg[], charge: LimitingCharge, slots: SlotArgs): number => {
+  const penalty = penaltyOf(charge);
+  const lines = pushRule(keys, args, charge, slots);
+  if (penalty === undefined) return lines;
+  const { counter, strikes, withinMs, banMs, factor, maxBanMs, forgiveAfterMs } = penalty;
+  keys.push(counter);
+  args.push('p', strikes, `${withinMs}:${banMs}:${factor}:${maxBanMs}`, forgiveAfterMs, charge.cost);
+  return lines + 1;
+};
+
+const pushRule = (keys: string[], args: ScriptArg[], charge: LimitingCharge, slots: SlotArgs): number => {
   keys.push(charge.counter);
   if (charge.kind === 'bucket') {
     args.push('b', charge.limit, charge.windowMs, charge.capacity, charge.cost);
@@ -119,14 +139,14 @@ const pushCharge = (keys: string[], args: ScriptArg[], charge: Charge, slots: Sl
   return 2;
 };
 
-type RichCharge = Exclude<Charge, { kind: 'bucket' | 'window' | 'quota' }>;
+type LimitingCharge = Exclude<Charge, RetryCharge>;
+type RichCharge = Exclude<LimitingCharge, { kind: 'bucket' | 'window' | 'quota' }>;
 
 const richArgs = (charge: RichCharge, slots: SlotArgs): ScriptArg[] => {
   if (charge.kind === 'counter') return ['s', charge.limit, charge.windowMs, '', charge.cost];
   if (charge.kind === 'log') return ['g', charge.limit, charge.windowMs, '', charge.cost];
   if (charge.kind === 'queue') return ['u', charge.limit, charge.windowMs, `${charge.capacity}:${charge.maxWaitMs}`, charge.cost];
-  if (charge.kind === 'slot') return slotArgs(charge, slots);
-  throw new TypeError(`charges of kind ${charge.kind} have no script`);
+  return slotArgs(charge, slots);
 };
 
 const slotArgs = (charge: SlotCharge, { incarnation, leaseMs, graceMs, sequence, ownOf }: SlotArgs): ScriptArg[] =>

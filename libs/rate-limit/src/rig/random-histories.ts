@@ -1,6 +1,6 @@
 import { MAX_EXACT, type Alignment, type Overage } from '@quotaplane/contracts';
 import fc from 'fast-check';
-import type { Charge, Check, QuotaCharge, RateCharge } from '../store';
+import type { Charge, Check, PenaltyRule, QuotaCharge, RateCharge, RetryCharge } from '../store';
 
 /** One step of a random history. For specs. */
 export type Step =
@@ -71,16 +71,31 @@ const quota: fc.Arbitrary<QuotaCharge> = fc
     ...(overage === 'throttle' ? { lane: { ...charge, cost } } : {}),
   }));
 
-const rate: fc.Arbitrary<RateCharge> = fc.oneof(bucket, window, counter, log, queue);
+const penalty: fc.Arbitrary<PenaltyRule> = fc.record({
+  counter: fc.constant(''), strikes: fc.integer({ min: 1, max: 3 }), withinMs: fc.constantFrom(7, 1_000, 60_000), banMs: fc.constantFrom(1_000, 5_000),
+  factor: fc.constantFrom(1, 2, 100), maxBanMs: fc.constantFrom(5_000, 2_592_000_000), forgiveAfterMs: fc.constantFrom(1_000, 60_000, 86_400_000),
+});
+
+const retry: fc.Arbitrary<RetryCharge> = fc.record({
+  kind: fc.constant('retry' as const), counter: fc.constantFrom('qp:{t}:i:1', 'qp:{t}:i:2'), windowMs: fc.constantFrom(1_000, 60_000), max: fc.nat(3),
+  repeatCost: fc.nat(2), cost: fc.constant(0 as const),
+});
+
+const rate: fc.Arbitrary<RateCharge> = fc
+  .tuple(fc.oneof(bucket, window, counter, log, queue), fc.option(penalty, { freq: 3 }))
+  .map(([charge, rule]) => (rule === null ? charge : { ...charge, penalty: rule }));
 const charge: fc.Arbitrary<Charge> = fc.oneof({ weight: 3, arbitrary: rate }, { weight: 1, arbitrary: quota });
 
 const check: fc.Arbitrary<Check> = fc.record({
   tenant: fc.constant('t'), knownHead: fc.constant(HEAD), fromMs: fc.constant(0), untilMs: fc.constantFrom(START_MS + 2_000_000_000, MAX_EXACT),
-  subjectFields: fc.constant([]), charges: fc.array(charge, { minLength: 1, maxLength: 4 }),
+  subjectFields: fc.constant([]),
+  charges: fc
+    .tuple(fc.option(retry, { freq: 4 }), fc.array(charge, { minLength: 1, maxLength: 4 }))
+    .map(([first, rest]): Charge[] => [...(first === null ? [] : [first]), ...rest]),
 });
 
 const COUNTERS = ['qp:{t}:c:b2', 'qp:{t}:c:w2', 'qp:{t}:c:lane', 'qp:{t}:q:requests:2026-12-01:1:1', 'qp:{t}:c:b1:1000', 'qp:{t}:c:w1:60000', 'qp:{t}:c:s1:1000', 'qp:{t}:c:s2:60000', 'qp:{t}:c:s1:7',
-  'qp:{t}:c:g1:1000', 'qp:{t}:c:g2:60000', 'qp:{t}:c:g1:7', 'qp:{t}:c:u1:1000', 'qp:{t}:c:u2:60000'];
+  'qp:{t}:c:g1:1000', 'qp:{t}:c:g2:60000', 'qp:{t}:c:g1:7', 'qp:{t}:c:u1:1000', 'qp:{t}:c:u2:60000', 'qp:{t}:p:0', 'qp:{t}:p:1', 'qp:{t}:i:1'];
 /** More than one chunk, from long expired to ahead of the clock. */
 const MANY_ENTRIES = ['list', 900, ...Array.from({ length: 300 }, (_, at) => `${START_MS - 80_000 + at * 400}:3`)].join('\n');
 const planted = fc.constantFrom(
@@ -89,12 +104,20 @@ const planted = fc.constantFrom(
   `3:4:${START_MS}`, `3:4:${START_MS - (START_MS % 1_000)}`, `9007199254740991:9007199254740991:${START_MS + 600_000}`, `5:0:${START_MS - 70_000}`, '1:2:3:4',
   `5000:${START_MS}:${START_MS + 2_500}:1:2`, `5000:${START_MS + 9_000}:${START_MS + 12_500}:0:7`, `0:${START_MS}:${START_MS + 100}:3:3`, `7:${START_MS}:${START_MS}:0:0`,
   `9007199254740991:${START_MS}:9007199254740991:6:7`, `3:${START_MS}:5:1:4`,
+  `2:${START_MS}:1:${START_MS + 3_000}:${START_MS - 2_000}`, `1:${START_MS + 9_000}:2:${START_MS + 90_000}:${START_MS + 80_000}`, `1:${START_MS}:9007199254740991:9007199254740991:5`,
   'list\na list where a string should be', 'list\n7', `list\n0\n${START_MS}:4`, `list\n9\n${START_MS - 500}:4\n${START_MS}:5`, `list\n40\n${START_MS - 500}:4\n${START_MS}:5`,
   `list\n9\nbad\n${START_MS - 3}:4\n${START_MS + 900_000}:5`, `list\n6\n${START_MS}:4\nx`, `list\n6\n${START_MS - 1}:1\n${START_MS + 5}:2\n${START_MS + 6}:3`, MANY_ENTRIES,
 );
 
+/** One policy is current while a batch is judged, so that its penalties have one rule; each place in a check has its own counter. */
+const batch = fc.tuple(fc.array(check, { minLength: 1, maxLength: 4 }), penalty).map(([checks, rule]): Check[] =>
+  checks.map((one) => ({
+    ...one,
+    charges: one.charges.map((charge, at) => ('penalty' in charge && charge.penalty !== undefined ? { ...charge, penalty: { ...rule, counter: `qp:{t}:p:${at}` } } : charge)),
+  })));
+
 const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 10, arbitrary: fc.record({ step: fc.constant('checks' as const), checks: fc.array(check, { minLength: 1, maxLength: 4 }) }) },
+  { weight: 10, arbitrary: fc.record({ step: fc.constant('checks' as const), checks: batch }) },
   { weight: 3, arbitrary: fc.record({ step: fc.constant('refund' as const), pick: fc.nat(20), share: fc.constantFrom(1, 1, 1, 2, 3) }) },
   {
     weight: 5,

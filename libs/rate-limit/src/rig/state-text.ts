@@ -67,6 +67,8 @@ const TEXTS: { [Kind in Exclude<CounterKind, 'slot'>]: StateText<StateByKind[Kin
   counter: columns('previous', 'current', 'startMs'),
   queue: queueText,
   log: logText,
+  retry: columns('uses', 'firstMs'),
+  penalty: columns('strikes', 'firstStrikeMs', 'level', 'untilMs', 'lastBanMs'),
 };
 
 const textsOf = (kind: string): StateText<CounterState> => {

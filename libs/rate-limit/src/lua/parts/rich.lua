@@ -46,6 +46,6 @@ function report_rich(i, kind, slot, a, b, c, closed_ms, passes, cost)
     if state then slot_amount[slot], slot_exists[slot], is_moved = state, true, true end
   end
   local remaining, reset, more, ttl, extra = verbs.report(slot_amount[slot] or nil, a, b, c, closed_ms, i, passes, cost)
-  if is_moved and ttl > (slot_ttl[slot] or -1) then slot_ttl[slot] = ttl end
+  if is_moved then slot_ttl[slot] = ttl end
   return remaining, reset, more, ttl, extra or -1
 end
