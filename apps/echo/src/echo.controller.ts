@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { All, Body, Controller, Get, HttpCode, InternalServerErrorException, NotFoundException, Post, Query, Req, StreamableFile, UnauthorizedException, UseGuards } from '@nestjs/common';
-import { Cost, EndpointClass, QuotaGuard, Subject, type GuardedRequest } from '@quotaplane/guard';
+import { Cost, EndpointClass, LimitConcurrency, QuotaGuard, Subject, type GuardedRequest } from '@quotaplane/guard';
 import { InvalidRequestException } from './problem.filter';
 
 /** The one password that signs in; every other is wrong. */
@@ -72,6 +72,7 @@ export class EchoController {
 
   @Get('stream')
   @EndpointClass('stream')
+  @LimitConcurrency()
   stream(@Query('ms') text = '0'): StreamableFile {
     const holdMs = Number(text);
     if (!/^\d{1,5}$/.test(text) || holdMs > STREAM_MAX_MS) {

@@ -21,7 +21,9 @@ const PORT_MAX = 65_535;
 export function readSettings(env: NodeJS.ProcessEnv): EchoSettings {
   const redisUrl = env['QUOTAPLANE_GUARD_REDIS_URL'] || env['REDIS_URL'];
   if (!redisUrl) throw new SettingError('echo: set REDIS_URL to the Redis of the platform, such as redis://127.0.0.1:6379');
-  if (!/^rediss?:\/\//.test(redisUrl) || !URL.canParse(redisUrl)) throw new SettingError('echo: REDIS_URL must be a redis:// or rediss:// URL');
+  if (!redisUrl.split(',').every((one) => /^rediss?:\/\//.test(one.trim()) && URL.canParse(one.trim()))) {
+    throw new SettingError('echo: REDIS_URL must be a redis:// or rediss:// URL, or several of one cluster parted by commas');
+  }
   const text = env['ECHO_PORT'] || DEFAULT_PORT;
   const port = Number(text);
   if (!/^\d{1,5}$/.test(text) || port > PORT_MAX) throw new SettingError(`echo: ECHO_PORT must be a port from 0 to ${PORT_MAX}, not ${text}`);

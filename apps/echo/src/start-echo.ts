@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ConsoleLogger, type LoggerService } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { installEarlyHook } from '@quotaplane/guard';
 import { EchoModule } from './echo.module';
 import { Readiness } from './operations.controller';
 import type { EchoSettings } from './settings';
@@ -18,6 +19,8 @@ const LINGER_MS = 500;
 /** How long calls under way may take once the process was told to end, in ms; then their connections are cut. */
 const DRAIN_MS = 3500;
 
+const OPERATIONS = /^\/(health|metrics)(\?|$)/;
+
 export interface RunningEcho {
   readonly port: number;
   /** Answers 503 on `/health`, a moment later takes no more calls, lets the ones under way end, flushes the journal; at most 10 s in all. */
@@ -28,6 +31,8 @@ export interface RunningEcho {
 export async function startEcho(settings: EchoSettings, logger: LoggerService | false = new ConsoleLogger({ json: true })): Promise<RunningEcho> {
   const adapter = new FastifyAdapter({ bodyLimit: BODY_MAX_BYTES, forceCloseConnections: 'idle', ...unroutedProblems });
   const app = await NestFactory.create<NestFastifyApplication>(EchoModule.of(settings), adapter, { logger, abortOnError: false });
+  // Garbage and unmatched routes are limited too, by address; the operators' own routes are not.
+  installEarlyHook(app, { skip: ({ url }) => OPERATIONS.test(url) });
   try {
     await app.listen(settings.port, '0.0.0.0');
   } catch (error) {
