@@ -4,6 +4,7 @@ import type { Queue } from 'bullmq';
 import type { AppConfig } from './config/app-config';
 import { ConfigModule } from './config/config.module';
 import { DatabaseModule } from './database/database.module';
+import { HistoryRetention } from './database/history-retention';
 import { ChangesProcessor } from './outbox/changes.processor';
 import { OutboxModule } from './outbox/outbox.module';
 import { CHANGES_QUEUE } from './outbox/queue-names';
@@ -31,7 +32,7 @@ export class WorkerModule {
     return {
       module: WorkerModule,
       imports: [ConfigModule.with(config), DatabaseModule, WorkerQueuesModule, OutboxModule],
-      providers: [UsageFold, TrafficFold, AutomaticPenalties, SweepSchedule, StoreWatch, ChangesProcessor, SweepsProcessor],
+      providers: [UsageFold, TrafficFold, HistoryRetention, AutomaticPenalties, SweepSchedule, StoreWatch, ChangesProcessor, SweepsProcessor],
     };
   }
 

@@ -10,6 +10,7 @@ export const SWEEPS = {
   traffic: 5_000,
   timelines: 3_600_000,
   nodes: 600_000,
+  history: 3_600_000,
   penalties: 60_000,
 } as const;
 export type Sweep = keyof typeof SWEEPS;

@@ -3,6 +3,7 @@ import { Inject, Logger } from '@nestjs/common';
 import { forgetDeadNodes } from '@quotaplane/policy';
 import type { Job } from 'bullmq';
 import type { Redis } from 'ioredis';
+import { HistoryRetention } from '../database/history-retention';
 import { REDIS } from '../database/redis';
 import { AutomaticPenalties } from '../penalties/automatic-penalties';
 import { TrafficFold } from '../usage/traffic-fold';
@@ -25,6 +26,7 @@ export class SweepsProcessor extends WorkerHost {
     @Inject(TrafficFold) traffic: TrafficFold,
     @Inject(TimelineSweep) timelines: TimelineSweep,
     @Inject(AutomaticPenalties) penalties: AutomaticPenalties,
+    @Inject(HistoryRetention) history: HistoryRetention,
     @Inject(REDIS) redis: Redis,
   ) {
     super();
@@ -34,6 +36,7 @@ export class SweepsProcessor extends WorkerHost {
       traffic: () => traffic.run(),
       timelines: () => timelines.run(),
       nodes: () => forgetDeadNodes(redis),
+      history: () => history.sweep(),
       penalties: () => penalties.dropEnded(),
     };
   }

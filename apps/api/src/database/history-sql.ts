@@ -1,0 +1,29 @@
+import type { PrismaService } from './prisma.service';
+
+/**
+ * Deletes a batch of minutes from before an instant, oldest first. SKIP LOCKED: several workers share the work, and nothing waits for a fold.
+ * @returns rows deleted
+ */
+export async function deleteTrafficBefore(db: PrismaService, before: Date, batch: number): Promise<number> {
+  return db.$executeRaw`
+    DELETE FROM traffic_minutes USING (
+      SELECT tenant, minute FROM traffic_minutes WHERE minute < ${before} ORDER BY minute, tenant LIMIT ${batch} FOR UPDATE SKIP LOCKED
+    ) AS old WHERE traffic_minutes.tenant = old.tenant AND traffic_minutes.minute = old.minute`;
+}
+
+/**
+ * Deletes a batch of changes that were published before an instant, with their revisions. Left are those that are not published, and those
+ * whose revision is still a tenant's present one: they say which change brought what is enforced.
+ * @returns changes deleted
+ */
+export async function deleteChangesBefore(db: PrismaService, before: Date, batch: number): Promise<number> {
+  return db.transaction(async (tx) => {
+    const old = await tx.$queryRaw<{ id: string }[]>`
+      SELECT id FROM changes WHERE published_at < ${before} AND NOT EXISTS (
+        SELECT 1 FROM change_revisions held JOIN tenants ON tenants.slug = held.tenant AND tenants.revision = held.revision WHERE held.change_id = changes.id
+      ) ORDER BY published_at, id LIMIT ${batch} FOR UPDATE SKIP LOCKED`;
+    const ids = old.map(({ id }) => id);
+    await tx.changeRevision.deleteMany({ where: { changeId: { in: ids } } });
+    return (await tx.change.deleteMany({ where: { id: { in: ids } } })).count;
+  });
+}
