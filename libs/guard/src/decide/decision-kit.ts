@@ -1,5 +1,5 @@
 import type { ListsDocument, Policy } from '@quotaplane/contracts';
-import type { NodeDirectory, PolicyCache, StoreClock, Wanted } from '@quotaplane/policy';
+import type { NodeDirectory, PolicyCache, StoreClock, SubjectCache, Wanted } from '@quotaplane/policy';
 import type { LimitStore } from '@quotaplane/rate-limit';
 import type { CircuitBreaker } from '../degraded/circuit-breaker';
 import { FallbackDecider, type FallbackParts } from '../degraded/fallback-decider';
@@ -13,7 +13,7 @@ import { ListedCallers } from './listed-callers';
 import { PenaltyLog, type PenaltyRedis } from './penalty-log';
 import { ShadowJudge } from './shadow-judge';
 import { SlotLedger } from './slot-ledger';
-import { SubjectOverrides, type KnownSubjects } from './subject-overrides';
+import { SubjectOverrides } from './subject-overrides';
 import type { UsageRecorder } from './usage-recorder';
 
 export interface KitParts {
@@ -21,7 +21,7 @@ export interface KitParts {
   /** Counts this node's own calls while the store is away. */
   readonly localStore: LimitStore;
   readonly policies: Pick<PolicyCache, 'accept'>;
-  readonly subjects: KnownSubjects;
+  readonly subjects: SubjectCache;
   readonly catalogue: { lists(): ListsDocument | undefined };
   readonly wanted: Pick<Wanted, 'want'>;
   readonly clock: StoreClock;
@@ -61,9 +61,9 @@ export class DecisionKit {
   private readonly slotLosses: SlotLossLog;
 
   constructor(private readonly parts: KitParts) {
-    const { catalogue, subjects, store, metrics, redis, onError, warn } = parts;
+    const { catalogue, subjects, wanted, store, metrics, redis, onError, warn } = parts;
     this.lists = new ListedCallers(catalogue);
-    this.subjects = new SubjectOverrides(subjects);
+    this.subjects = new SubjectOverrides(subjects, wanted);
     this.shadows = new ShadowJudge(store, (decision) => metrics.shadowed(decision));
     this.penalties = new PenaltyLog({ redis, onError, onDropped: (count) => metrics.droppedStatistics(count) });
     this.slotLosses = new SlotLossLog(warn);

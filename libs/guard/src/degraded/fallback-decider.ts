@@ -55,7 +55,7 @@ export class FallbackDecider {
     const { known, defaults, clock } = this.parts;
     const current = known.of(call.tenant);
     const policy = current?.policy ?? defaults;
-    const plan = this.planFor(call, policy);
+    const plan = this.planFor(call, policy, current?.head);
     const source: DecisionSource = current ? (cause === 'lost' ? 'last-known' : 'local') : 'default';
     // Who is on the allow list would not be limited by the store either.
     if (!plan || call.class.failMode === 'closed' && call.isExempt !== true) {
@@ -66,13 +66,13 @@ export class FallbackDecider {
     return call.class.failMode === 'open' ? this.openly(call, plan, applied, current, policy) : this.byShare({ call, plan, applied, current, policy, source });
   }
 
-  private planFor(call: Call, policy: Policy): CallPlan | undefined {
+  private planFor(call: Call, policy: Policy, head: string | undefined): CallPlan | undefined {
     const { subjects, clock } = this.parts;
     const nowMs = clock.now();
     const segment = nearestSegment(policy, nowMs);
     if (!segment) return undefined;
-    if (policy.subjectScopes === undefined) return planOf(segment, call);
-    return planOf(subjects.lastSegmentOf(call.tenant, subjectFieldsOf(call, policy.subjectScopes), segment, nowMs), call);
+    if (policy.subjectScopes === undefined || head === undefined) return planOf(segment, call);
+    return planOf(subjects.lastSegmentOf(call.tenant, subjectFieldsOf(call, policy.subjectScopes), head, segment, nowMs), call);
   }
 
   /** Nothing is counted, so that nothing but the journal is owed. */

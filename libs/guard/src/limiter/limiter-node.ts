@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { CatalogueCache, ChangeFeed, followChanges, Heartbeat, KeyIndex, NodeDirectory, PolicyCache, StoreClock, Wanted } from '@quotaplane/policy';
+import { CatalogueCache, ChangeFeed, followChanges, Heartbeat, KeyIndex, NodeDirectory, PolicyCache, StoreClock, SubjectCache, Wanted } from '@quotaplane/policy';
 import { connectLimitRedis, InProcessLimitStore, RedisLimitStore, type LimitStore } from '@quotaplane/rate-limit';
 import { Journal, OffenderLog, RetryWatch, TrafficLog } from '@quotaplane/usage';
 import type { Call } from '../decide/call';
@@ -8,7 +8,6 @@ import type { Decider } from '../decide/decider';
 import { DecisionKit, type DecisionLoop, type LoopRules } from '../decide/decision-kit';
 import type { GuardDecision } from '../decide/guard-decision';
 import { KnownPolicies } from '../decide/known-policy';
-import { SubjectMemory } from '../decide/subject-memory';
 import { UsageRecorder } from '../decide/usage-recorder';
 import { CircuitBreaker } from '../degraded/circuit-breaker';
 import { ConnectionLog } from '../degraded/connection-log';
@@ -114,7 +113,7 @@ export class LimiterNode implements DecisionLoop {
     this.usage = new UsageRecorder(this.journal, this.offenders, this.traffic, { watch: retries, storeNow: () => clock.now() });
     this.store = new RedisLimitStore({ redis: this.limitRedis });
     this.kit = new DecisionKit({
-      store: this.store, clock, incarnation, redis, policies: this.policies, subjects: new SubjectMemory(), catalogue: this.catalogue, wanted: this.wanted,
+      store: this.store, clock, incarnation, redis, policies: this.policies, subjects: new SubjectCache(), catalogue: this.catalogue, wanted: this.wanted,
       localStore: new InProcessLimitStore({ maxCounters: LOCAL_COUNTERS_MAX, now: () => clock.now() }),
       breaker: this.breaker, directory: this.directory, metrics: this.metrics, storeBudgetMs: options.storeBudgetMs,
       warn: (line) => logger.warn(line),
