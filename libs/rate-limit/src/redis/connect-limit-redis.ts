@@ -1,4 +1,5 @@
 import { Cluster, Redis, type ClusterOptions, type RedisOptions } from 'ioredis';
+import { PromptCluster } from './prompt-cluster';
 import { parseRedisUrl, type ClusterAddress } from './redis-url';
 
 /** What `connectLimitRedis` makes: both run the same commands, and both fail at once while they cannot. */
@@ -24,7 +25,8 @@ const BOUNDED = { connectTimeout: HANDSHAKE_MAX_MS, disconnectTimeout: RETRY_FIR
 
 /**
  * A client for `RedisLimitStore`: it fails at once while disconnected, never sends a command twice, and reconnects for ever.
- * On a cluster it follows MOVED, ASK and TRYAGAIN, for these answers say that nothing was done; a command whose node went away fails.
+ * On a cluster it follows MOVED, ASK and TRYAGAIN, for these answers say that nothing was done; a command whose node went away fails, and
+ * one whose node is just being connected waits for that, a second at most.
  * @param url one `redis://` or `rediss://` URL; a comma-separated list of them, or one with `?cluster=true`, is a Redis Cluster
  * @param overrides further ioredis options, such as TLS, for each connection; they win
  * @throws {RedisUrlError} it is none of these
@@ -53,8 +55,7 @@ const connectSingle = (url: string, overrides: RedisOptions): Redis => {
 };
 
 const connectCluster = ({ nodes, credentials }: ClusterAddress, overrides: RedisOptions): Cluster => {
-  const cluster = new Cluster(nodes.map((node) => ({ ...node })), {
-    enableOfflineQueue: false,
+  const cluster = new PromptCluster(nodes.map((node) => ({ ...node })), {
     enableAutoPipelining: false,
     clusterRetryStrategy: backOff,
     // 0 leaves a command that its node may have carried out, or that the whole cluster refuses, to its caller.
@@ -70,14 +71,14 @@ const connectCluster = ({ nodes, credentials }: ClusterAddress, overrides: Redis
   });
   cluster.on('+node', (node: Redis) => {
     boundHandshake(node);
-    // Connected before the first decision needs it, but after a redirected command that waits for this very node.
-    setImmediate(() => node.status === 'wait' && node.connect().catch(() => undefined));
+    // Replicas too: one that takes over is connected by then.
+    node.connect().catch(() => undefined);
   });
   if (overrides.lazyConnect !== true) cluster.connect().catch(() => undefined);
   return cluster;
 };
 
-/** A node's own queue holds what waits for its handshake; everything else of a cluster's connections is decided above. */
+/** What a cluster decides for its nodes itself. */
 const withoutQueue = ({ enableOfflineQueue, retryStrategy, readOnly, lazyConnect, ...rest }: RedisOptions): NonNullable<ClusterOptions['redisOptions']> => rest;
 
 const boundHandshake = (redis: Redis): void => {
