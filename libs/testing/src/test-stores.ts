@@ -24,8 +24,8 @@ export interface TestStore {
   road(): Promise<TestRoad>;
   flush(): Promise<void>;
   flushScripts(): Promise<void>;
-  /** Runs one command on every server, such as ACL SETUSER. */
-  everywhere(command: string, ...args: string[]): Promise<void>;
+  /** Runs one command on every server, such as ACL SETUSER. @returns the reply of each */
+  everywhere(command: string, ...args: string[]): Promise<unknown[]>;
   /** Comes back with nothing. */
   loseEverything(): Promise<void>;
   stop(): Promise<void>;
@@ -56,9 +56,7 @@ async function startSingle(): Promise<TestStore> {
     async flushScripts() {
       await direct.script('FLUSH');
     },
-    async everywhere(command, ...args) {
-      await direct.call(command, ...args);
-    },
+    everywhere: (command, ...args) => Promise.all([direct.call(command, ...args)]),
     loseEverything: () => server.restart({ empty: true }),
     async stop() {
       direct.disconnect();
@@ -86,9 +84,7 @@ async function startCluster(): Promise<TestStore> {
     async flushScripts() {
       for (const node of cluster.nodes) await node.admin.script('FLUSH');
     },
-    async everywhere(command, ...args) {
-      for (const node of cluster.nodes) await node.admin.call(command, ...args);
-    },
+    everywhere: (command, ...args) => Promise.all(cluster.nodes.map((node) => node.admin.call(command, ...args))),
     async loseEverything() {
       await Promise.all(cluster.nodes.map((node) => node.server.restart({ empty: true })));
       await cluster.untilWhole();
