@@ -8,6 +8,7 @@ import { withUnits } from '../rig/connected';
 import { GRACE_MS, ttlOf } from '../models/numbers';
 import { ModelRedis } from '../rig/model-redis';
 import { BASE, HEAD, histories, START_MS, type Step } from '../rig/random-histories';
+import { slidingHistories } from '../rig/sliding-histories';
 import { runRefund, runScript } from '../rig/run-script';
 import { LIST } from '../rig/state-text';
 import type { AdmittedCharge, Check, Verdict } from '../store';
@@ -113,9 +114,9 @@ class History {
   }
 }
 
-it('judges, stores and expires exactly as the models do, over random histories', { timeout: 300_000 }, async () => {
+it.each([['all kinds', histories], ['logs, counters and queues', slidingHistories]])('judges, stores and expires exactly as the models do, over random histories of %s', { timeout: 300_000 }, async (_, someHistories) => {
   await fc.assert(
-    fc.asyncProperty(histories, async (steps) => {
+    fc.asyncProperty(someHistories, async (steps) => {
       await redis.flushdb();
       await redis.set(redisKeys.head('t'), HEAD);
       const history = new History();
