@@ -133,6 +133,15 @@ describe('a client that waits as told', () => {
     expect([server.sent.length, vi.getTimerCount()]).toEqual([1, 0]);
   });
 
+  // Fails when pause.ts leaves its listener behind: a client's signal lives as long as the service that holds it.
+  it('leaves nothing on the signal of a client when a wait is over', async () => {
+    const { signal } = new AbortController();
+    const [added, removed] = [vi.spyOn(signal, 'addEventListener'), vi.spyOn(signal, 'removeEventListener')];
+    const fetchOf = serverOf(denied(1), denied(1), ok);
+    await run({ signal, fetch: () => fetchOf.send(URL_OF) }, fetchOf);
+    expect([added.mock.calls.length, removed.mock.calls.length]).toEqual([2, 2]);
+  });
+
   describe('and paces itself', () => {
     const state = (r: number, t: number, status = 200) => ({ status, headers: { RateLimit: `"per-minute";r=${r};t=${t};pk=:AA==:;qp-cost=1`, 'RateLimit-Policy': '"per-minute";q=60;w=60' } });
 
