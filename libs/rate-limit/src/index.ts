@@ -1,5 +1,7 @@
 export * from './admitted';
 export * from './counter-key';
+export * from './gate/concurrency-gate';
+export * from './gate/gate-errors';
 export * from './memory/in-process-limit-store';
 export * from './models/bucket';
 export * from './models/judgement';

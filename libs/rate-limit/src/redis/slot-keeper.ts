@@ -166,8 +166,8 @@ export class SlotKeeper {
     const nowMs = performance.now();
     for (const holding of this.book.holdings) {
       if (holding.held > 0 && nowMs >= holding.leaseUntilMs) {
-        const counter = holding.counter;
-        this.options.onSlotsLost?.(counter, this.book.lose(holding));
+        const lost = this.book.lose(holding);
+        this.options.onSlotsLost?.(holding.counter, lost);
       }
       if (holding.held > 0 && nowMs >= this.renewAtMs(holding)) this.book.dirty.add(holding);
     }
