@@ -1,4 +1,5 @@
 import { overrideSet, type OverrideMode, type OverrideSet, type TenantStatus, type TierContent } from '@quotaplane/contracts';
+import { selectSubjectOverrides } from '../database/override-sql';
 import type { PrismaService, Tx } from '../database/prisma.service';
 import type { OverrideRow, PolicyRows, TierRow } from './policy-source';
 
@@ -75,21 +76,26 @@ export async function readTierRow(db: PrismaService | Tx, slug: string): Promise
 
 /**
  * Overrides of single keys, users and addresses that count or will, of some tenants: by tenant id, then by field of `qp:{tenant}:subjects`.
- * A tenant may have 100,000 of them; one query reads only what the compiler takes.
+ * A tenant may have 100,000 of them.
  */
 export async function readSubjectOverrides(
   db: PrismaService | Tx,
   tenantIds: readonly string[],
   now: Date,
 ): Promise<ReadonlyMap<string, ReadonlyMap<string, readonly OverrideRow[]>>> {
-  const rows = await db.override.findMany({
-    where: { tenantId: { in: [...tenantIds] }, subjectField: { not: '' }, revertedAt: null, OR: [{ until: null }, { until: { gt: now } }] },
-    select: { id: true, tenantId: true, subjectField: true, mode: true, set: true, from: true, until: true, createdAt: true, updatedAt: true },
-  });
   const byTenant = new Map<string, Map<string, OverrideRow[]>>();
-  for (const { tenantId, subjectField: field, ...row } of rows) {
-    const subjects = byTenant.get(tenantId) ?? new Map<string, OverrideRow[]>();
-    byTenant.set(tenantId, subjects.set(field, [...(subjects.get(field) ?? []), { ...row, mode: row.mode as OverrideMode, set: storedOverrideSet(row.set) }]));
+  for (const { tenantId, rows } of await selectSubjectOverrides(db, tenantIds, now)) {
+    const subjects = new Map<string, OverrideRow[]>();
+    for (const [field, id, mode, set, from, until, created, updated] of rows) {
+      const row = {
+        // Written only after `overrideSet` accepted it; parsing 100,000 of them again would take a second.
+        id, mode: mode as OverrideMode, set: set as OverrideSet, from: new Date(from), until: until === null ? null : new Date(until), createdAt: new Date(created), updatedAt: new Date(updated),
+      };
+      const known = subjects.get(field);
+      if (known) known.push(row);
+      else subjects.set(field, [row]);
+    }
+    byTenant.set(tenantId, subjects);
   }
   return byTenant;
 }

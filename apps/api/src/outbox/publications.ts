@@ -1,5 +1,6 @@
 import { compareStreamIds, STREAM_START } from '@quotaplane/policy';
 import type { Tx } from '../database/prisma.service';
+import { stayAwake } from '../database/stay-awake';
 import type { CataloguePublisher } from './catalogue-publisher';
 import type { KeyPublisher } from './key-publisher';
 import { tenantsOfKeys, tenantsOfTier, type ClaimedChange, type RelayedChange } from './outbox-sql';
@@ -56,7 +57,7 @@ export class Publications {
   private async publishTenants(slugs: readonly string[], changeId: string): Promise<void> {
     const waiting = [...new Set(slugs)].filter((slug) => !this.tenantRevisions.has(slug));
     for (let from = 0; from < waiting.length; from += TENANTS_PER_PAGE) {
-      const outcomes = await this.tenants.publish(waiting.slice(from, from + TENANTS_PER_PAGE), { changeId });
+      const outcomes = await stayAwake(this.tx, this.tenants.publish(waiting.slice(from, from + TENANTS_PER_PAGE), { changeId }));
       const failed = outcomes.find((outcome) => 'error' in outcome);
       for (const outcome of outcomes) {
         if ('error' in outcome || outcome.position === null) continue;

@@ -1,10 +1,11 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { parseHead, redisKeys } from '@quotaplane/contracts';
-import { compile, PolicyPublisher } from '@quotaplane/policy';
+import { parseHead, redisKeys, type Policy } from '@quotaplane/contracts';
+import { compile, compileSubjects, PolicyPublisher, type CompiledSubjects } from '@quotaplane/policy';
 import { periodsAround } from '@quotaplane/usage';
 import type { Redis } from 'ioredis';
 import { PrismaService, type Tx } from '../database/prisma.service';
 import { REDIS } from '../database/redis';
+import { stayAwake } from '../database/stay-awake';
 import { lockTenants, raiseTenants, type LockedTenant } from './outbox-sql';
 import { OutboxMetrics } from './outbox-metrics';
 import { readPolicyRows, readSubjectOverrides, type TenantPolicyRows } from './policy-rows';
@@ -69,7 +70,7 @@ export class TenantPublisher {
       const own = subjects.get(row.id);
       return [row.tenant, own ? { ...row, subjects: own } : row];
     }));
-    const written = await Promise.all(due.map((next) => this.write(next, bySlug.get(next.row.slug), nowMs, changeId)));
+    const written = await stayAwake(tx, Promise.all(due.map((next) => this.write(next, bySlug.get(next.row.slug), nowMs, changeId))));
     await raiseTenants(tx, written.flatMap(({ raised }) => (raised ? [raised] : [])));
     return [...current, ...written.map(({ outcome }) => outcome)];
   }
@@ -105,13 +106,14 @@ export class TenantPublisher {
       const { position } = await this.publisher.publishDeleted({ tenant: slug, changeId });
       return { outcome: { tenant: slug, revision, generation, position }, raised: { slug, revision, generation, coveredUntil: coveredUntil ?? new Date(nowMs) } };
     }
-    const policy = this.compile(rows, revision, nowMs);
-    if (typeof policy === 'string') {
-      this.logger.error(`The policy of ${slug} cannot be compiled: ${policy}`);
-      return { outcome: { tenant: slug, error: policy } };
+    const compiled = this.compile(rows, revision, nowMs);
+    if (typeof compiled === 'string') {
+      this.logger.error(`The policy of ${slug} cannot be compiled: ${compiled}`);
+      return { outcome: { tenant: slug, error: compiled } };
     }
+    const { policy } = compiled;
     // Sent right behind each other: the first tells what the second has met, for Redis may have lost the head since it was read.
-    const [met, { position }] = await Promise.all([this.redis.get(redisKeys.head(slug)), this.publisher.publishTenant({ policy, generation, changeId })]);
+    const [met, { position }] = await Promise.all([this.redis.get(redisKeys.head(slug)), this.publisher.publishTenant({ ...compiled, generation, changeId })]);
     if (met === null && next.isHeadSeen) return this.write(this.nextOf({ ...next.row, revision, generation }, null), rows, nowMs, changeId);
     const lastSegment = policy.segments.at(-1);
     return {
@@ -120,11 +122,13 @@ export class TenantPublisher {
     };
   }
 
-  private compile(rows: TenantPolicyRows | undefined, revision: number, nowMs: number) {
+  private compile(rows: TenantPolicyRows | undefined, revision: number, nowMs: number): string | { readonly policy: Policy; readonly subjects: CompiledSubjects } {
     if (!rows) return 'the tenant is gone';
     const { timezone, anchorDay } = rows;
     try {
-      return compile(policySourceOf({ ...rows, revision }, periodsAround({ timezone, anchorDay, nowMs, before: PERIODS_BEFORE, after: PERIODS_AFTER })));
+      const source = policySourceOf({ ...rows, revision }, periodsAround({ timezone, anchorDay, nowMs, before: PERIODS_BEFORE, after: PERIODS_AFTER }));
+      const subjects = compileSubjects(source);
+      return { policy: compile(source, subjects), subjects };
     } catch (error) {
       return error instanceof Error ? error.message : String(error);
     }
