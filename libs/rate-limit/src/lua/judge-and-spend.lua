@@ -8,7 +8,7 @@ KEYS, in order
 ARGV, in order
   [1]                '' for Redis TIME, or now in ms (test clocks only; release builds never send it)
   [2] [3]            number of tenant entries, number of checks
-  [4]                'r' when the batch holds any kind of parts/, else ''
+  [4]                letters of the kinds of parts/ that the batch holds, '' for none
   per tenant entry   known head, segment from_ms, segment until_ms, number of subject fields, the fields
                      '*' as the known head: no head is read; the segment holds all the same
   per check          index of its tenant entry (1-based), number of charges (a lane counts as one)
@@ -120,14 +120,27 @@ local costs, retries, found, ttls = { no, no, no, no }, { no, no, no, no }, { no
 
 -- Kinds of parts/ by letter. Made only where asked for: their closures would cost every other batch more than its commands do.
 local rich, slot_rich, judge_rich, report_rich = false, nil, nil, nil
-if ARGV[4] == 'r' then
+local asked = ARGV[4]
+if asked ~= '' then
   --@include rich.lua
-  --@include counter.lua
-  --@include log.lua
-  --@include queue.lua
-  --@include slot.lua
-  --@include retry.lua
-  --@include penalty.lua
+  if match(asked, 's') then
+    --@include counter.lua
+  end
+  if match(asked, 'g') then
+    --@include log.lua
+  end
+  if match(asked, 'u') then
+    --@include queue.lua
+  end
+  if match(asked, 'c') then
+    --@include slot.lua
+  end
+  if match(asked, 'i') then
+    --@include retry.lua
+  end
+  if match(asked, 'p') then
+    --@include penalty.lua
+  end
 end
 
 local replies = { now }

@@ -45,7 +45,7 @@ return replies
 `,
   },
   'judge-and-spend': {
-    sha1: '7a207d3c6a66174e6fa70aefe794f9d5a630aac3',
+    sha1: '8deb551def35818066c6fae79ccf9dd311aadee2',
     source: `
 
 
@@ -168,7 +168,8 @@ local costs, retries, found, ttls = { no, no, no, no }, { no, no, no, no }, { no
 
 
 local rich, slot_rich, judge_rich, report_rich = false, nil, nil, nil
-if ARGV[4] == 'r' then
+local asked = ARGV[4]
+if asked ~= '' then
 
 rich, slot_rich = {}, {}
 
@@ -220,6 +221,7 @@ local remaining, reset, more, ttl, extra = verbs.report(slot_amount[slot] or nil
 if is_moved then slot_ttl[slot] = ttl end
 return remaining, reset, more, ttl, extra or -1
 end
+if match(asked, 's') then
 
 do
 
@@ -296,6 +298,8 @@ call('SET', key, format('%.0f:%.0f:%.0f', state[1], state[2], state[3]), 'PX', t
 end,
 }
 end
+end
+if match(asked, 'g') then
 
 
 
@@ -432,6 +436,8 @@ call('PEXPIRE', key, ttl)
 end,
 }
 end
+end
+if match(asked, 'u') then
 
 
 
@@ -530,6 +536,8 @@ call('SET', key, format('%.0f:%.0f:%.0f:%.0f:%.0f', state[1], state[2], state[3]
 end,
 }
 end
+end
+if match(asked, 'c') then
 
 
 
@@ -610,6 +618,8 @@ call('PEXPIRE', key, ttl)
 end,
 }
 end
+end
+if match(asked, 'i') then
 
 
 
@@ -650,6 +660,8 @@ call('SET', key, format('%.0f:%.0f', state[1], state[2]), 'PX', ttl)
 end,
 }
 end
+end
+if match(asked, 'p') then
 
 
 
@@ -718,6 +730,7 @@ call('SET', key, format('%.0f:%.0f:%.0f:%.0f:%.0f', state[1], state[2], state[3]
 end
 end,
 }
+end
 end
 end
 

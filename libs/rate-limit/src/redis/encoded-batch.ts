@@ -25,6 +25,7 @@ export interface EncodedBatch extends ScriptInput {
   readonly entries: readonly TenantEntry[];
 }
 
+const LETTERS = { counter: 's', log: 'g', queue: 'u', slot: 'c', retry: 'i' } as const;
 const OVERAGE = { reject: 'r', throttle: 't', bill: 'b' } as const;
 const ALIGNMENT = { epoch: 'e', 'first-hit': 'f' } as const;
 
@@ -56,6 +57,7 @@ export const encodeBatch = (checks: readonly Check[], nowArg: ScriptArg, slots: 
     for (const field of entry.fields) args.push(field);
   }
   args[1] = count;
+  const asked = new Set<string>();
   for (let at = 0; at < checks.length; at += 1) {
     const check = checks[at];
     const entry = entries[at];
@@ -63,11 +65,13 @@ export const encodeBatch = (checks: readonly Check[], nowArg: ScriptArg, slots: 
     const countAt = args.push(entry.index, 0) - 1;
     let charges = 0;
     for (const charge of check.charges) {
-      if (isRich(charge) || penaltyOf(charge) !== undefined) args[3] = 'r';
+      if (isRich(charge)) asked.add(LETTERS[charge.kind]);
+      if (penaltyOf(charge) !== undefined) asked.add('p');
       charges += charge.kind === 'retry' ? pushRetry(keys, args, charge, retryUnits(check.charges)) : pushCharge(keys, args, charge, slots);
     }
     args[countAt] = charges;
   }
+  if (asked.size > 0) args[3] = [...asked].join('');
   return { keys, args, entries };
 };
 
@@ -95,14 +99,14 @@ const withFields = (entry: TenantEntry, fields: readonly string[]): TenantEntry 
 };
 
 /** A kind of lua/parts, whose verbs the script makes only where they are asked for. */
-export const isRich = ({ kind }: Charge): boolean => kind !== 'bucket' && kind !== 'window' && kind !== 'quota';
+export const isRich = (charge: Charge): charge is RichCharge | RetryCharge => charge.kind in LETTERS;
 
 /** The penalty of a rate. Its line stands directly after its rate's. */
 export const penaltyOf = (charge: Charge): PenaltyRule | undefined => ('penalty' in charge ? charge.penalty : undefined);
 
 const pushRetry = (keys: string[], args: ScriptArg[], { counter, max, windowMs, repeatCost }: RetryCharge, units: number): number => {
   keys.push(counter);
-  args.push('i', max, windowMs, repeatCost, units);
+  args.push(LETTERS.retry, max, windowMs, repeatCost, units);
   return 1;
 };
 
@@ -143,14 +147,14 @@ type LimitingCharge = Exclude<Charge, RetryCharge>;
 type RichCharge = Exclude<LimitingCharge, { kind: 'bucket' | 'window' | 'quota' }>;
 
 const richArgs = (charge: RichCharge, slots: SlotArgs): ScriptArg[] => {
-  if (charge.kind === 'counter') return ['s', charge.limit, charge.windowMs, '', charge.cost];
-  if (charge.kind === 'log') return ['g', charge.limit, charge.windowMs, '', charge.cost];
-  if (charge.kind === 'queue') return ['u', charge.limit, charge.windowMs, `${charge.capacity}:${charge.maxWaitMs}`, charge.cost];
+  if (charge.kind === 'counter') return [LETTERS.counter, charge.limit, charge.windowMs, '', charge.cost];
+  if (charge.kind === 'log') return [LETTERS.log, charge.limit, charge.windowMs, '', charge.cost];
+  if (charge.kind === 'queue') return [LETTERS.queue, charge.limit, charge.windowMs, `${charge.capacity}:${charge.maxWaitMs}`, charge.cost];
   return slotArgs(charge, slots);
 };
 
 const slotArgs = (charge: SlotCharge, { incarnation, leaseMs, graceMs, sequence, ownOf }: SlotArgs): ScriptArg[] =>
-  ['c', charge.limit, ownOf(charge.counter), `${incarnation}:${leaseMs}:${graceMs}:${sequence}:${charge.isRegenerated ? 1 : 0}`, charge.cost];
+  [LETTERS.slot, charge.limit, ownOf(charge.counter), `${incarnation}:${leaseMs}:${graceMs}:${sequence}:${charge.isRegenerated ? 1 : 0}`, charge.cost];
 
 /** KEYS and ARGV of refund.lua. */
 export const encodeRefund = (charges: readonly AdmittedCharge[], nowArg: ScriptArg): ScriptInput => {
