@@ -88,4 +88,44 @@ describe('the rate limit fields', () => {
   it('add the older X- names where they are asked for', () => {
     expect(fields(judged({}, [{ remaining: 5, resetAfterMs: 1000 }]), true)).toMatchObject({ 'X-RateLimit-Limit': '20', 'X-RateLimit-Remaining': '5', 'X-RateLimit-Reset': '1' });
   });
+
+  // Fails when seconds are counted from the instant of the judgement instead of from its second.
+  it('P04 name one instant of reset to all calls of a window, whenever in it they come', () => {
+    fc.assert(fc.property(fc.integer({ min: 1, max: 90_000 }), fc.integer({ min: 0, max: 999 }), fc.array(fc.nat(89_999), { minLength: 2, maxLength: 10 }), (windowMs, offsetMs, calls) => {
+      const endMs = NOW_MS + offsetMs + windowMs;
+      const instants = calls.map((atMs) => {
+        const nowMs = NOW_MS + offsetMs + (atMs % windowMs);
+        const decision = judged({ limits: [limitOf({ algorithm: 'fixed-window', burst: null, windowMs })] }, [{ remaining: 5, resetAfterMs: endMs - nowMs, moreAfterMs: endMs - nowMs }]);
+        const written = fields({ ...decision, nowMs });
+        expect(written['RateLimit']).toContain(`;t=${written['RateLimit-Reset']};`);
+        // What a client adds it to: the answer's Date, which is in whole seconds.
+        return Math.floor(nowMs / 1000) + Number(written['RateLimit-Reset']);
+      });
+      expect(new Set(instants)).toEqual(new Set([Math.ceil(endMs / 1000)]));
+    }));
+  });
+
+  it('count from the departure of a call that waits in a queue', () => {
+    const decision = judged({ limits: [limitOf({ algorithm: 'fixed-window', burst: null })] }, [{ remaining: 5, resetAfterMs: 30_000, moreAfterMs: 30_000 }]);
+    expect(fields({ ...decision, waitMs: 12_000 })).toMatchObject({ 'RateLimit-Reset': '18' });
+    expect(fields({ ...decision, waitMs: 40_000 })).toMatchObject({ 'RateLimit-Reset': '0' });
+  });
+
+  it('name calls in flight by their own unit, never in the older three', () => {
+    const plan = planFor({ limits: [], concurrency: 50 });
+    const held = { ...call, holdsSlot: true };
+    const states = [{ remaining: 0, resetAfterMs: 0, moreAfterMs: 1000, retryAfterMs: 1000 }];
+    const decision = decisionOf({ call: held, plan, applied: appliedTo(plan, held, 1), states, isAllowed: false, source: 'store', revision: 1, nowMs: NOW_MS });
+    const written = fields(decision);
+    expect(written['RateLimit-Policy']).toBe('"in-flight";q=50;qu="concurrent-requests"');
+    expect(written['RateLimit']).toMatch(/^"in-flight";r=0;t=1;pk=:.*:;qp-cost=1$/);
+    expect(Object.keys(written).sort()).toEqual(['Cache-Control', 'RateLimit', 'RateLimit-Policy', 'Retry-After']);
+    expect(decision.code).toBe('concurrency_exceeded');
+  });
+
+  it('tell a queue by what it holds when nobody waits', () => {
+    const queue = limitOf({ algorithm: 'leaky-bucket', limit: 10, burst: null, maxQueue: 4, maxWaitMs: 1000 });
+    const written = fields(judged({ limits: [queue] }, [{ remaining: 4 }]));
+    expect(written).toMatchObject({ 'RateLimit-Policy': '"per-minute";q=10;w=60;qp-burst=5', 'RateLimit-Limit': '5', 'RateLimit-Remaining': '4' });
+  });
 });
