@@ -65,7 +65,8 @@ export class Decider {
 
   /** Needs no store, unless this node has never seen the tenant's policy: even a refusal tells what the policy is. */
   private async refuse(call: Call, entry: ListEntry): Promise<GuardDecision> {
-    const { known, breaker, clock } = this.parts;
+    const { known, breaker, clock, fallback } = this.parts;
+    if (breaker.isOpen) return fallback.refuse(call, entry, 'unavailable');
     if (!known.of(call.tenant) && breaker.mayPass()) await this.askUntilJudged({ ...call, cost: 0, isExempt: true });
     return refusedByList({ call, entry, policy: known.of(call.tenant)?.policy, source: SOURCE, nowMs: clock.now() });
   }

@@ -7,7 +7,7 @@ import { planOf, type CallPlan } from '../decide/call-plan';
 import { appliedTo, type Applied } from '../decide/charges';
 import { decisionOf, type GuardDecision } from '../decide/guard-decision';
 import { nearestSegment, type KnownPolicies, type KnownPolicy } from '../decide/known-policy';
-import type { ListedCallers } from '../decide/listed-callers';
+import type { ListedCallers, ListEntry } from '../decide/listed-callers';
 import { refusedByList } from '../decide/listed-decision';
 import { blockedDecision, unavailableDecision } from '../decide/refusals';
 import type { SubjectOverrides } from '../decide/subject-overrides';
@@ -37,18 +37,23 @@ export class FallbackDecider {
   constructor(private readonly parts: FallbackParts) {}
 
   async decide(call: Call, cause: FallbackCause): Promise<GuardDecision> {
+    const { lists, clock, onFallback } = this.parts;
     // The decider has looked already; nobody has for a caller whose key could not be looked up.
-    const decision = await (call.tenant === UNIDENTIFIED ? this.byList(call, cause) : this.byMode(call, cause));
-    this.parts.onFallback(call, decision, cause);
+    const entry = call.tenant === UNIDENTIFIED ? lists.entryOf(call, clock.now()) : undefined;
+    if (entry !== undefined && entry.list !== 'allow') return this.refuse(call, entry, cause);
+    const decision = await this.byMode(entry === undefined ? call : { ...call, isExempt: true }, cause);
+    onFallback(call, decision, cause);
     return decision;
   }
 
-  private byList(call: Call, cause: FallbackCause): Promise<GuardDecision> {
-    const { lists, clock, defaults } = this.parts;
-    const entry = lists.entryOf(call, clock.now());
-    if (entry === undefined) return this.byMode(call, cause);
-    if (entry.list === 'allow') return this.byMode({ ...call, isExempt: true }, cause);
-    return Promise.resolve(refusedByList({ call, entry, policy: defaults, source: 'default', nowMs: clock.now() }));
+  /** A caller on the deny list or under a penalty, while the store is away: the last known lists hold, and the answer says so. */
+  refuse(call: Call, entry: ListEntry, cause: FallbackCause): GuardDecision {
+    const { known, clock, defaults, onFallback } = this.parts;
+    const current = known.of(call.tenant);
+    const policy = current?.policy ?? defaults;
+    const decision = refusedByList({ call, entry, policy, source: current ? 'local' : 'default', nowMs: clock.now() });
+    onFallback(call, decision, cause);
+    return decision;
   }
 
   private async byMode(call: Call, cause: FallbackCause): Promise<GuardDecision> {
