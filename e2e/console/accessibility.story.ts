@@ -10,6 +10,7 @@ const ROUTES = [
   ['/tenants/acme', 'Acme Tools'],
   ['/offenders', 'Offenders'],
   ['/overrides', 'Overrides'],
+  ['/lists', 'Lists & penalties'],
   ['/usage', 'Usage'],
   ['/audit', 'Audit'],
   ['/tiers', 'Tiers'],
@@ -47,6 +48,37 @@ for (const colorScheme of ['light', 'dark'] as const) {
         expect(await violations(new AxeBuilder({ page }))).toEqual([]);
       });
     }
+
+    test('axe finds nothing in the form for lists and penalties and its review', async ({ page }) => {
+      await page.goto('/lists?list=deny');
+      await page.getByRole('button', { name: 'New entry' }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByRole('button', { name: 'Review' }).click();
+      await expect(dialog.getByText('Say why, in 3 to 500 characters')).toBeVisible();
+      expect(await violations(new AxeBuilder({ page }))).toEqual([]);
+      await dialog.getByLabel('Address or range').fill('192.0.2.0/24');
+      await dialog.getByLabel('Reason').fill('Only looking');
+      await dialog.getByRole('button', { name: 'Review' }).click();
+      await expect(dialog.getByRole('button', { name: 'Deny now' })).toBeVisible();
+      expect(await violations(new AxeBuilder({ page }))).toEqual([]);
+    });
+
+    test('axe finds nothing in the rest of a limit, a class with cheaper repeats, and a raise for one user', async ({ page }) => {
+      await page.goto('/tiers/pro');
+      await page.getByRole('button', { name: 'More of limit 1' }).click();
+      await page.getByLabel('Penalise who keeps calling past it').check();
+      await page.getByLabel('Limit 1: algorithm').selectOption('leaky-bucket');
+      await expect(page.getByLabel('Limit 1: longest wait')).toBeVisible();
+      expect(await violations(new AxeBuilder({ page }))).toEqual([]);
+      await page.goto('/endpoint-classes');
+      await page.getByRole('button', { name: 'New class' }).click();
+      await page.getByLabel('Cheaper repeats').check();
+      expect(await violations(new AxeBuilder({ page }))).toEqual([]);
+      await page.goto('/tenants?raise=acme');
+      await page.getByText('One user', { exact: true }).click();
+      await expect(page.getByText(/^No limit of this tier counts single users/)).toBeVisible();
+      expect(await violations(new AxeBuilder({ page }))).toEqual([]);
+    });
 
     test('axe finds nothing in the raise dialog and its review', async ({ page }) => {
       await page.goto('/tenants?raise=acme');

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { figure } from '@quotaplane/testing';
 import { describe, expect, it } from 'vitest';
+import { degradedAnswers } from '../story/rig/degraded-totals';
 import type { Answer } from '../story/rig/http-call';
 import { bucketBounds, byStore, passed } from '../story/rig/story';
 import { balanced, echo, tenantOn } from './rig/fleet';
@@ -29,8 +30,8 @@ describe.each([2, 4])('proof 2: a burst, then no more than the rate, %i nodes', 
     const answers = await offer(80, SECONDS, () => echo(fleet.url, key));
     const bounds = bucketBounds(answers, bucket);
     expect(passed(byStore(answers)).length).toBeLessThanOrEqual(bounds.most);
-    // What refilled while the last calls were under way may have come too late for them.
-    expect(passed(answers).length).toBeGreaterThanOrEqual(bounds.least - 2);
+    // What refilled while the last calls were under way may have come too late for them; a node that decided alone may have denied for the store.
+    expect(passed(answers).length).toBeGreaterThanOrEqual(bounds.least - 2 - degradedAnswers(answers).length);
   });
 
   it.each(['fixed-window', 'sliding-log', 'sliding-counter'] as const)('%s never passes more in a window than it may', async (algorithm) => {
