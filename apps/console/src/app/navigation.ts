@@ -1,5 +1,6 @@
 import type { ComponentType } from 'react';
 import {
+  IconBan,
   IconHistory,
   IconLayoutDashboard,
   IconReceipt2,
@@ -15,7 +16,7 @@ import {
 import type { Right } from '@quotaplane/contracts';
 
 export interface Destination {
-  readonly to: '/' | '/tenants' | '/offenders' | '/overrides' | '/usage' | '/audit' | '/tiers' | '/endpoint-classes' | '/nodes' | '/settings';
+  readonly to: '/' | '/tenants' | '/offenders' | '/overrides' | '/lists' | '/usage' | '/audit' | '/tiers' | '/endpoint-classes' | '/nodes' | '/settings';
   readonly label: string;
   readonly icon: ComponentType<IconProps>;
   /** Second key after `g`. */
@@ -32,6 +33,7 @@ export const DESTINATIONS: readonly (readonly [group: string, items: readonly De
       { to: '/tenants', label: 'Tenants', icon: IconUsers, key: 't', right: 'tenants:read' },
       { to: '/offenders', label: 'Offenders', icon: IconShieldExclamation, key: 'o', right: 'offenders:read' },
       { to: '/overrides', label: 'Overrides', icon: IconTrendingUp, key: 'v', right: 'overrides:read' },
+      { to: '/lists', label: 'Lists & penalties', icon: IconBan, key: 'l', right: 'penalties:read' },
       { to: '/usage', label: 'Usage', icon: IconReceipt2, key: 'u', right: 'usage:read' },
       { to: '/audit', label: 'Audit', icon: IconHistory, key: 'a', right: 'audit:read' },
     ],

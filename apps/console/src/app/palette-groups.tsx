@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { IconStack2, IconTrendingUp, IconUser } from '@tabler/icons-react';
+import { IconBan, IconStack2, IconTrendingUp, IconUser } from '@tabler/icons-react';
 import { useCan } from '../features/session/api/session.queries';
 import { tenantSearchQuery } from '../features/tenants/api/tenant.queries';
 import { tierListQuery } from '../features/tiers/api/tier.queries';
@@ -26,6 +26,7 @@ const ICON = { size: 18, stroke: 1.6 } as const;
 export function usePaletteGroups(query: string): { groups: PaletteGroup[]; isSearching: boolean } {
   const navigate = useNavigate();
   const mayRaise = useCan('overrides:write');
+  const mayPenalise = useCan('penalties:write');
   const isRaising = RAISE_PREFIX.test(query.trimStart());
   const needle = query.trim().replace(RAISE_PREFIX, '').toLowerCase();
   const [searched] = useDebouncedValue(needle, 120);
@@ -68,9 +69,17 @@ export function usePaletteGroups(query: string): { groups: PaletteGroup[]; isSea
     ({ to, label, icon: Icon, key }): PaletteItem => ({ label, icon: <Icon {...ICON} />, keys: `g ${key}`, run: () => void navigate({ to }) }),
   );
 
+  const penalise: PaletteItem = {
+    label: 'Penalise a caller',
+    icon: <IconBan {...ICON} />,
+    run: () => void navigate({ to: '.', search: (before) => ({ ...before, penalise: { tenant: '', scope: 'ip', id: '' } }), resetScroll: false }),
+  };
+  const actions = mayPenalise && !isRaising && penalise.label.toLowerCase().includes(needle) ? [penalise] : [];
+
   const groups: PaletteGroup[] = [
     ['Tenants', isRaising ? [] : openTenant],
     ['Raise a limit', mayRaise ? raise : []],
+    ['Do', actions],
     ['Tiers', openTier],
     ['Go to', goTo],
   ];

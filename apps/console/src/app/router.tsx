@@ -4,6 +4,8 @@ import { z } from 'zod';
 import { AuditPage } from '../features/audit/routes/audit-page';
 import { auditSearch } from '../features/audit/routes/audit.search';
 import { EndpointClassesPage } from '../features/classes/routes/endpoint-classes-page';
+import { ListsPage } from '../features/lists/routes/lists-page';
+import { listsSearch, penaliseSearch } from '../features/lists/routes/lists.search';
 import { OffendersPage } from '../features/offenders/routes/offenders-page';
 import { offendersSearch } from '../features/offenders/routes/offenders.search';
 import { OverridesPage } from '../features/overrides/routes/overrides-page';
@@ -41,13 +43,14 @@ const signIn = createRoute({
   },
 });
 
-/** Everything behind the sign-in. `raise` opens the dialog over any page, so that it can be linked to. */
+/** Everything behind the sign-in. `raise` and `penalise` open their dialogs over any page, so that they can be linked to. */
 const consoleSearch = z.object({
   raise: z
     .string()
     .regex(/^[a-z0-9-]{1,63}$/)
     .optional()
     .catch(undefined),
+  penalise: penaliseSearch,
 });
 const shell = createRoute({
   getParentRoute: () => root,
@@ -68,6 +71,7 @@ const tenants = createRoute({ getParentRoute, path: '/tenants', component: Tenan
 const tenant = createRoute({ getParentRoute, path: '/tenants/$slug', component: TenantPage });
 const offenders = createRoute({ getParentRoute, path: '/offenders', component: OffendersPage, validateSearch: offendersSearch });
 const overrides = createRoute({ getParentRoute, path: '/overrides', component: OverridesPage, validateSearch: overridesSearch });
+const lists = createRoute({ getParentRoute, path: '/lists', component: ListsPage, validateSearch: listsSearch });
 const usage = createRoute({ getParentRoute, path: '/usage', component: UsagePage, validateSearch: usageSearch });
 const audit = createRoute({ getParentRoute, path: '/audit', component: AuditPage, validateSearch: auditSearch });
 const tiers = createRoute({ getParentRoute, path: '/tiers', component: TiersPage });
@@ -80,7 +84,7 @@ const unknown = createRoute({ getParentRoute, path: '$', component: NotFoundPage
 
 const routeTree = root.addChildren([
   signIn,
-  shell.addChildren([overview, tenants, tenant, offenders, overrides, usage, audit, tiers, tier, endpointClasses, nodes, settings, unknown]),
+  shell.addChildren([overview, tenants, tenant, offenders, overrides, lists, usage, audit, tiers, tier, endpointClasses, nodes, settings, unknown]),
 ]);
 
 export const queryClient = createQueryClient(() => {

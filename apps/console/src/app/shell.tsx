@@ -1,5 +1,6 @@
 import { useState, type ReactNode } from 'react';
 import { getRouteApi, Outlet, useNavigate } from '@tanstack/react-router';
+import { EntryDialog } from '../features/lists/components/entry-dialog';
 import { RaiseDialog } from '../features/overrides/components/raise-dialog';
 import { CommandPalette } from './command-palette';
 import { ShortcutHelp } from './shortcut-help';
@@ -9,9 +10,9 @@ import classes from './shell.module.css';
 
 const route = getRouteApi('/console');
 
-/** Navigation, palette and shortcuts around the page; the raise dialog is open wherever the URL says so. */
+/** Navigation, palette and shortcuts around the page; the raise and penalty dialogs are open wherever the URL says so. */
 export function Shell(): ReactNode {
-  const { raise } = route.useSearch();
+  const { raise, penalise } = route.useSearch();
   const navigate = useNavigate();
   const [isHelpOpen, setHelpOpen] = useState(false);
   useShortcuts({ onHelp: () => setHelpOpen(true) });
@@ -27,6 +28,11 @@ export function Shell(): ReactNode {
       <RaiseDialog
         tenant={raise}
         onClose={() => void navigate({ to: '.', search: (before) => ({ ...before, raise: undefined }), resetScroll: false })}
+      />
+      <EntryDialog
+        start={penalise && { ...penalise, list: 'penalty' }}
+        lists={['penalty']}
+        onClose={() => void navigate({ to: '.', search: (before) => ({ ...before, penalise: undefined }), resetScroll: false })}
       />
       <CommandPalette />
       <ShortcutHelp isOpen={isHelpOpen} onClose={() => setHelpOpen(false)} />

@@ -4,6 +4,7 @@ import { Badge } from '../../../components/badge';
 import { columnsOf } from '../../../components/data-table';
 import { Time } from '../../../components/figures';
 import { formatCount, formatPercent } from '../../../format/number';
+import { PenaliseLink } from '../../lists/components/penalise-link';
 import { RaiseLink } from '../../overrides/components/raise-link';
 import classes from './offenders.module.css';
 
@@ -134,11 +135,16 @@ export const offenderColumns = [
   column.display({
     id: 'actions',
     header: () => <span className={classes.hidden}>Actions</span>,
-    meta: { isNumeric: true, width: '96px' },
+    meta: { isNumeric: true, width: '200px' },
     cell: ({
       row: {
-        original: { tenant },
+        original: { tenant, subject },
       },
-    }) => (isReserved(tenant) ? null : <RaiseLink tenant={tenant} isCompact />),
+    }) => (
+      <span className={classes.actions}>
+        {isReserved(tenant) && subject.scope === 'tenant' ? null : <PenaliseLink tenant={tenant} subject={subject} />}
+        {isReserved(tenant) ? null : <RaiseLink tenant={tenant} isCompact />}
+      </span>
+    ),
   }),
 ];
