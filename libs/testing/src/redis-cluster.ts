@@ -23,7 +23,7 @@ export interface TestRedisCluster {
   masterOf(key: string): Promise<RedisClusterNode>;
   /** Kills the owner of the key's slot (SIGKILL) and returns it; `server.restart()` brings it back. */
   killMasterOf(key: string): Promise<RedisClusterNode>;
-  /** Resolves once every living node sees all slots served by living masters; rejects after `patienceMs`, 20 s by default. */
+  /** Resolves once every living node sees all slots served by living masters and every replica's copy is complete; rejects after `patienceMs`, 20 s by default. */
   untilWhole(patienceMs?: number): Promise<void>;
   /** Empties every master. */
   flush(): Promise<void>;
@@ -88,7 +88,6 @@ async function join(nodes: readonly RedisClusterNode[]): Promise<void> {
   await until('all nodes know each other', 20_000, async () => (await Promise.all(nodes.map((node) => node.knows(nodes)))).every(Boolean));
   for (const [index, replica] of nodes.slice(RANGES.length).entries()) await replica.admin.cluster('REPLICATE', masters[index]?.id ?? '');
   await untilWhole(nodes, 20_000);
-  await until('replicas are in step', 20_000, async () => (await Promise.all(nodes.map((node) => node.isInStep()))).every(Boolean));
 }
 
 const living = (nodes: readonly RedisClusterNode[]): RedisClusterNode[] => nodes.filter((node) => node.isAlive);
@@ -97,7 +96,7 @@ function untilWhole(nodes: readonly RedisClusterNode[], patienceMs: number): Pro
   return until('the cluster is whole', patienceMs, async () => {
     const alive = living(nodes);
     const ids = new Set(alive.map((node) => node.id));
-    const views = await Promise.all(alive.map((node) => node.isWhole(ids)));
+    const views = await Promise.all(alive.map(async (node) => (await node.isWhole(ids)) && (await node.isInStep())));
     return views.every(Boolean);
   });
 }
