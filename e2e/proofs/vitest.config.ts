@@ -13,8 +13,6 @@ export default defineConfig({
     include: ['**/*.spec.ts'],
     globalSetup: ['rig/global-setup.ts'],
     pool: 'forks',
-    // The soak measures the heap after a collection.
-    execArgv: ['--expose-gc'],
     // One after the other: two of them at once would measure each other.
     fileParallelism: false,
     testTimeout: process.env['QUOTAPLANE_FULL'] ? 3_600_000 : 180_000,

@@ -1,17 +1,22 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createLimiter, type Limiter } from '@quotaplane/guard';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { figure, startRedis, type TestRedis } from '@quotaplane/testing';
 import { PolicyPublisher } from '@quotaplane/policy';
 import { connectLimitRedis } from '@quotaplane/rate-limit';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { policyOf, limitOf } from '../../libs/guard/src/specs/policies';
+import { createLimiter, type Limiter } from '../index';
+import { limitOf, policyOf } from './policies';
 
-const SUBJECTS = figure(150_000, 1_000_000);
+const SUBJECTS = figure(60_000, 1_000_000);
 const SOAK_MS = figure(0, 20 * 60_000);
 const AT_ONCE = 128;
 const GROWTH_MAX = 1.05;
 /** A heap is never the same to the byte: pages of it are given out in this size. */
 const SLACK_BYTES = 1_500_000;
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
 
 let redis: TestRedis;
 let limiter: Limiter;
@@ -43,8 +48,8 @@ async function decideAll(from: number, to: number): Promise<number> {
       const call = { tenant: 'soak', userId: `user-${subject}`, address: addressOf(subject) };
       const first = await limiter.decide(call);
       // Every fifth calls again at once and is denied: offenders and their retries are remembered somewhere, too.
-      if (subject % 5 === 0) denied += (await limiter.decide(call)).outcome === 'denied' ? 1 : 0;
-      if (first.outcome !== 'allowed') denied += 1;
+      const second = subject % 5 === 0 ? await limiter.decide(call) : undefined;
+      denied += [first, second].filter((decision) => decision?.outcome === 'denied').length;
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, lane));
@@ -54,8 +59,8 @@ async function decideAll(from: number, to: number): Promise<number> {
 /** After two seconds, in which every flush runs twice, and a collection. */
 async function settled(): Promise<{ heap: number; resources: Record<string, number> }> {
   await sleep(2500);
-  globalThis.gc?.();
-  globalThis.gc?.();
+  collect();
+  collect();
   const resources: Record<string, number> = {};
   for (const kind of process.getActiveResourcesInfo()) resources[kind] = (resources[kind] ?? 0) + 1;
   return { heap: process.memoryUsage().heapUsed, resources };
@@ -63,7 +68,6 @@ async function settled(): Promise<{ heap: number; resources: Record<string, numb
 
 describe('P27: nothing leaks', () => {
   it('however many subjects come by: the heap and the handles stay', async () => {
-    expect(globalThis.gc).toBeDefined();
     // Bounded memories are full after a part of them.
     const warm = Math.floor(SUBJECTS / 3);
     await decideAll(0, warm);
@@ -83,5 +87,5 @@ describe('P27: nothing leaks', () => {
     for (const kind of ['TCPSocketWrap', 'TCPServerWrap', 'Timeout', 'Immediate']) {
       expect([kind, (after.resources[kind] ?? 0) <= (before.resources[kind] ?? 0) + 1]).toEqual([kind, true]);
     }
-  });
+  }, figure(180_000, 7_200_000));
 });
