@@ -68,6 +68,36 @@ describeOnEveryStore('cases of one algorithm', testing, (place) => {
     expect(admissions).toHaveLength(51);
   });
 
+  const refund = async (charge: Charge, verdict: Verdict): Promise<void> => {
+    if (verdict.status !== 'allowed') throw new TypeError('not admitted');
+    await place().refund(admitted([charge], verdict));
+  };
+
+  // Mutation: take a log's newest entry for its life though it is ahead of the clock.
+  it('P05 P06 refunds a log after a step back of the clock, and lets it live no longer for it', async () => {
+    const log = logOf('l', 10, 1_000);
+    const first = await judge(log);
+    place().clock.advance(600);
+    await judge(log);
+    place().clock.advance(-300);
+    await refund(log, first);
+    expect(await place().redis?.pttl(log.counter) ?? 0).toBeLessThanOrEqual(61_000);
+    expect(stateOf(await place().peek([log])).remaining).toBe(9);
+  });
+
+  // Mutation: take every window after the charged one for the one that follows it.
+  it('P05 refunds to a sliding counter only what is in one of its two windows', async () => {
+    const counter = slidingOf('s', 10, 1_000);
+    const first = await judge(counter);
+    place().clock.advance(1_000);
+    await judge(counter);
+    place().clock.advance(1_000);
+    await judge(counter);
+    place().clock.advance(-500);
+    await refund(counter, first);
+    expect(stateOf(await place().peek([counter])).remaining).toBe(8);
+  });
+
   describe('C048 fast rates, twice the limit offered for 2 s', () => {
     // Mutation: round the interval of a unit to whole ms.
     it.each<[RateKind, number, number]>([
@@ -83,6 +113,7 @@ describeOnEveryStore('cases of one algorithm', testing, (place) => {
       expect(Math.abs((allowed * cost) / (2 * limit) - 1)).toBeLessThanOrEqual(0.01);
     });
 
+    // Mutation: leave LOG_LIMIT_MAX out of requireValidCharge.
     it('C048 refuses a log of more entries than it may hold', async () => {
       await expect(judge(rateOf('log', 1_000_000, 1_000))).rejects.toThrow(InvalidChargeError);
     });

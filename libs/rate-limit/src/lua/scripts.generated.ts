@@ -45,7 +45,7 @@ return replies
 `,
   },
   'judge-and-spend': {
-    sha1: '8deb551def35818066c6fae79ccf9dd311aadee2',
+    sha1: 'f4781e8cc1e96f2d437f2469786f2b066f7034f1',
     source: `
 
 
@@ -326,7 +326,7 @@ local chunk = call('LRANGE', log.key, log.read + 1, log.read + CHUNK)
 for each = 1, #chunk do texts[log.read + each] = chunk[each] end
 log.read = log.read + #chunk
 end
-return parsed(texts[at])
+return texts[at]
 end
 
 
@@ -350,13 +350,14 @@ end
 
 
 local function wait_for(state, units, window_ms)
-local log, freed, newest = state[3], 0, now
+local log, freed = state[3], 0
 for at = log and log.first or 1, log and log.last or 0 do
-local time, more = entry(log, at)
-freed, newest = freed + more, time
-if freed >= units then return time + window_ms - now end
+local text = entry(log, at)
+
+freed = freed + (exact(match(text, '^%d+:(%d+)$')) or 0)
+if freed >= units then return parsed(text) + window_ms - now end
 end
-return state[2] > 0 and window_ms or newest + window_ms - now
+return state[2] > 0 and window_ms or log.newest + window_ms - now
 end
 
 
@@ -384,7 +385,7 @@ if now - time >= window_ms then return emptied(log) end
 local tail = rebase(log, time, units)
 log.newest = tail > 0 and now or time
 while log.first <= log.last do
-local at, expired = entry(log, log.first)
+local at, expired = parsed(entry(log, log.first))
 if now - at < window_ms then break end
 sum, log.first = expired < sum and sum - expired or 0, log.first + 1
 end

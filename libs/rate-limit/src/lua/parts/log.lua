@@ -16,7 +16,7 @@ do
     return one > 9007199254740991 - other and 9007199254740991 or one + other
   end
 
-  -- Time and units of a stored entry; the list is read from its head, a chunk at a time, only as far as needed.
+  -- A stored entry; the list is read from its head, a chunk at a time, only as far as needed.
   local function entry(log, at)
     local texts = log.texts
     while at > log.read do
@@ -24,7 +24,7 @@ do
       for each = 1, #chunk do texts[log.read + each] = chunk[each] end
       log.read = log.read + #chunk
     end
-    return parsed(texts[at])
+    return texts[at]
   end
 
   -- Takes the entries at now, and those ahead of it, into the tail.
@@ -48,13 +48,14 @@ do
 
   -- ms until `units` have expired, from the oldest on.
   local function wait_for(state, units, window_ms)
-    local log, freed, newest = state[3], 0, now
+    local log, freed = state[3], 0
     for at = log and log.first or 1, log and log.last or 0 do
-      local time, more = entry(log, at)
-      freed, newest = freed + more, time
-      if freed >= units then return time + window_ms - now end
+      local text = entry(log, at)
+      -- The walk may be long, and only the last time counts.
+      freed = freed + (exact(match(text, '^%d+:(%d+)$')) or 0)
+      if freed >= units then return parsed(text) + window_ms - now end
     end
-    return state[2] > 0 and window_ms or newest + window_ms - now
+    return state[2] > 0 and window_ms or log.newest + window_ms - now
   end
 
   -- Nothing stored stays.
@@ -82,7 +83,7 @@ do
       local tail = rebase(log, time, units)
       log.newest = tail > 0 and now or time
       while log.first <= log.last do
-        local at, expired = entry(log, log.first)
+        local at, expired = parsed(entry(log, log.first))
         if now - at < window_ms then break end
         sum, log.first = expired < sum and sum - expired or 0, log.first + 1
       end
