@@ -24,6 +24,8 @@ export interface SlotHost {
   reconnect(): void;
 }
 
+/** When the store may have come back with other data: a connection that is ready again, a cluster's node that went away and will have an heir. */
+const NEWS = ['ready', '-node'] as const;
 /** Most counters in one write. */
 const MAX_COUNTERS = 200;
 /** Given up this share of the lease before the store does, so that a loop that is late with its timer still stops before others take the slots. */
@@ -57,7 +59,7 @@ export class SlotKeeper {
     const call = this.book.begin(checks, performance.now());
     if (call !== undefined && !this.isInUse) {
       this.isInUse = true;
-      this.host.redis.on('ready', this.rewriteAll);
+      for (const event of NEWS) this.host.redis.on(event, this.rewriteAll);
     }
     return call;
   }
@@ -82,7 +84,7 @@ export class SlotKeeper {
   async close(): Promise<void> {
     this.isClosed = true;
     clearTimeout(this.timer);
-    this.host.redis.off('ready', this.rewriteAll);
+    for (const event of NEWS) this.host.redis.off(event, this.rewriteAll);
     await Promise.all(this.writing.values());
     this.flush();
     await Promise.all(this.writing.values());
