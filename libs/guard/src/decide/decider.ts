@@ -87,13 +87,14 @@ export class Decider {
     }
   }
 
-  private async ask(call: Call, deadlineAtMs: number): Promise<Round> {
+  /** Not async: a promise of a promise would cost every call turns of the loop. */
+  private ask(call: Call, deadlineAtMs: number): Promise<Round> {
     const { known, clock, subjects } = this.parts;
     const cached = known.cached(call.tenant);
     const current = known.of(call.tenant);
     if (!cached || !current) return this.learn(call, cached?.head, deadlineAtMs);
     const segment = nearestSegment(current.policy, clock.now());
-    if (!segment) return this.lost(call);
+    if (!segment) return Promise.resolve(this.lost(call));
     if (current.policy.subjectScopes === undefined) return this.askFor(call, current, segment, NO_FIELDS, deadlineAtMs);
     const fields = subjectFieldsOf(call, current.policy.subjectScopes);
     const own = subjects.segmentOf(call.tenant, fields, current.head, segment, clock.now());

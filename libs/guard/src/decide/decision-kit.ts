@@ -73,13 +73,13 @@ export class DecisionKit {
   loopWith({ known, usage, defaults }: LoopRules): DecisionLoop {
     const { store, localStore, clock, directory, incarnation, metrics, onFallback } = this.parts;
     const { lists, subjects, slots, shadows } = this;
-    const admissions = new AdmissionKeeper({ ...this.keeping(usage), store, journal: (...admission) => usage.admitted(...admission) });
+    const admissions = new AdmissionKeeper({ ...this.keeping(usage), store, journal: (call, plan, generation, units) => usage.admitted(call, plan, generation, units) });
     const degraded = new AdmissionKeeper({
       ...this.keeping(usage),
       // Slots of an outage are on this process's ledger alone.
       store: { refund: (...charges) => localStore.refund(...charges), release: () => undefined },
       // How such units are settled is the tier's to say, so that none of them is ever given back.
-      journal: (...admission) => void usage.admittedDegraded(...admission),
+      journal: (call, plan, generation, units) => void usage.admittedDegraded(call, plan, generation, units),
     });
     const share = new LocalShare({ store: localStore, slots, directory, incarnation });
     const fallback = new FallbackDecider({ known, share, clock, admissions: degraded, lists, subjects, defaults, onFallback });

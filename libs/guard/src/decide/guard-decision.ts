@@ -40,9 +40,9 @@ export function decisionOf(judgement: Judgement): GuardDecision {
   const violated = limits.filter((report) => report.isViolated);
   const isAllowed = judgement.isAllowed && violated.length === 0;
   const binding = isAllowed ? smallestShare(limits) : longestWait(violated);
-  const unasked = call.isExempt === true ? { unasked: unaskedReports(plan, call) } : undefined;
-  const base = { source, tenant: call.tenant, tier: plan.segment.tier, revision, cost, limits, plan, nowMs, ...(binding ? { binding } : {}), ...unasked };
+  const base = { source, tenant: call.tenant, tier: plan.segment.tier, revision, cost, limits, plan, nowMs, ...(binding ? { binding } : {}) };
   if (isAllowed) {
+    if (call.isExempt === true) return { ...base, outcome: 'allowed', unasked: unaskedReports(plan, call) };
     const waitMs = longestTurn(applied, states);
     return waitMs === 0 ? { ...base, outcome: 'allowed' } : { ...base, outcome: 'allowed', waitMs };
   }

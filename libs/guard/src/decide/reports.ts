@@ -30,9 +30,12 @@ export const NEVER = -1;
 /** Reports in policy order: rates, quotas with their slower lanes, calls in flight. */
 export function reportsOf(judged: JudgedCharges): GuardReport[] {
   const reports: GuardReport[] = [];
-  for (const [index, one] of judged.applied.entries()) {
-    const state = judged.states[index];
-    if (!state) continue;
+  const { applied, states } = judged;
+  // By index: this runs on every call, and entries() would make a pair for each.
+  for (let index = 0; index < applied.length; index += 1) {
+    const one = applied[index];
+    const state = states[index];
+    if (!one || !state) continue;
     if (one.kind === 'rate') reports.push(rateReport(one, state, judged));
     else if (one.kind === 'quota') quotaReports(reports, one, state, judged);
     else if (one.kind === 'slot') reports.push(slotReport(one, state));

@@ -7,7 +7,7 @@ import type { CallAnswer } from './call-answer';
  * slot it holds was lost.
  * @returns false where the caller has gone before its turn: nothing may run for it
  */
-export async function settleWith(answer: CallAnswer, decision: GuardDecision): Promise<boolean> {
+export function settleWith(answer: CallAnswer, decision: GuardDecision): boolean | Promise<boolean> {
   const { release, whenSlotLost, waitMs } = decision;
   whenSlotLost?.(() => answer.cut());
   if (!release && waitMs === undefined) return true;
