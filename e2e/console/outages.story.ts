@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { AxeBuilder } from '@axe-core/playwright';
 import { expect, needsChromium, test } from './rig/console-test';
 
 needsChromium();
@@ -24,4 +25,5 @@ test('usage says what was admitted while Redis was away, and what of it counts',
   const outages = page.getByRole('region', { name: 'Admitted while Redis was away' });
   await expect(outages.getByRole('row').filter({ hasText: slug })).toContainText('search');
   await expect(outages.getByRole('row').filter({ hasText: slug })).toContainText(/bill: all count|waive: none counts|cap: up to the allowance/);
+  expect((await new AxeBuilder({ page }).withTags(['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']).analyze()).violations).toEqual([]);
 });
