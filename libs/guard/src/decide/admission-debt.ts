@@ -26,6 +26,7 @@ export interface Admitted {
   /** Where its units were journaled; undefined: nowhere, or where giving back would take from what others are billed. */
   readonly cell: JournalCell | undefined;
   readonly slot: Extract<Applied, { kind: 'slot' }> | undefined;
+  readonly refundShadows: (() => void) | undefined;
 }
 
 /** A refund is a courtesy: nobody waits for it, so the store gets more time than a decision has. */
@@ -68,9 +69,10 @@ export class AdmissionDebt {
   }
 
   private refund(reason: RefundReason): void {
-    const { call, applied, admission, decision, cell } = this.admitted;
+    const { call, applied, admission, decision, cell, refundShadows } = this.admitted;
     const charges = admitted(chargesOf(applied), admission).filter(isUnits);
     if (charges.length > 0) void this.parts.store.refund(charges, performance.now() + REFUND_MS).catch(() => false);
+    refundShadows?.();
     if (cell) this.parts.refund(cell, decision.cost);
     this.parts.onRefund(call.class.slug, reason);
   }

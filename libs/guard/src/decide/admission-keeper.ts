@@ -24,6 +24,8 @@ export interface AdmissionFacts {
   readonly admission: Admission;
   /** Of a call that holds a slot of the store's; undefined where this process alone counts it, without a lease. */
   readonly held: HeldSlot | undefined;
+  /** Gives back what proposed limits charged to the same call. */
+  readonly refundShadows?: (() => void) | undefined;
   /** The slot is on the ledger already. */
   readonly isSlotTaken?: boolean;
   /** Of the head that the store confirmed; undefined for callers that are not billed. */
@@ -49,7 +51,7 @@ export class AdmissionKeeper {
     const isWaiting = decision.waitMs !== undefined;
     if (slot === undefined && !isRefundable && !isWaiting) return decision;
     if (slot && facts.isSlotTaken !== true) this.parts.slots.take(call.tenant);
-    const debt = new AdmissionDebt(this.parts, { call, applied, admission, decision, cell, slot });
+    const debt = new AdmissionDebt(this.parts, { call, applied, admission, decision, cell, slot, refundShadows: facts.refundShadows });
     return {
       ...decision,
       release: debt.release,

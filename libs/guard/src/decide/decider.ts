@@ -112,7 +112,8 @@ export class Decider {
       tenant: call.tenant, knownHead: current.head, fromMs: segment.fromMs, untilMs: segment.untilMs, subjectFields, charges: chargesOf(applied),
     };
     const asked = store.judgeAndSpend(check, deadlineAtMs);
-    if (plan.shadows.length > 0 && !isSuspended && call.isExempt !== true) shadows.judge(call, plan, check, deadlineAtMs);
+    const hasShadows = plan.shadows.length > 0 && !isSuspended && call.isExempt !== true;
+    const refundShadows = hasShadows ? shadows.judge(call, plan, check, deadlineAtMs) : undefined;
     const verdict = await asked;
     if (!isJudged(verdict)) return this.notJudged(verdict, call, subjectFields, current);
     this.heard(verdict.nowMs);
@@ -120,7 +121,7 @@ export class Decider {
     const decision = decisionOf({
       call, plan, applied, states: verdict.states, isAllowed: verdict.status === 'allowed', source: SOURCE, revision, nowMs: verdict.nowMs,
     });
-    if (decision.outcome === 'allowed') return { decision: admissions.admitted(decision, { call, plan, applied, admission: verdict, held, generation }) };
+    if (decision.outcome === 'allowed') return { decision: admissions.admitted(decision, { call, plan, applied, admission: verdict, held, generation, refundShadows }) };
     admissions.denied(call, applied, verdict);
     return { decision };
   }

@@ -71,7 +71,7 @@ describe.each(ADAPTERS)('the engine behind %s', (adapter) => {
     expect(await metricOf(registry, 'quotaplane_refunds_total', { reason: 'gone' })).toBeGreaterThan(0);
   });
 
-  // Fails when release refunds nothing, refunds twice, or does not know an aborted call.
+  // Mutation: release refunds nothing, refunds twice, or does not know an aborted call.
   it('C061 gives units back once by outcome: 10 good, 10 answering 400, 5 aborted use 10', async () => {
     const key = await rig.tenant('c061', { limits: [limitOf({ algorithm: 'fixed-window', limit: 100, burst: null, windowMs: HOUR_MS })], quotas: [{ meter: 'requests', allowance: 1000, overage: 'reject' }] });
     for (let call = 0; call < 10; call += 1) expect(await rig.status('/outcome?status=200', key)).toBe(200);
@@ -155,7 +155,18 @@ describe.each(ADAPTERS)('the engine behind %s', (adapter) => {
     await expect.poll(() => told('denied'), { interval: 10 }).toBe(3);
   });
 
-  // Fails when a path instead of its template narrows the counter.
+  it('gives back what a proposed limit charged where the live units go back', async () => {
+    const shadow = limitOf({ name: 'proposed-refund', mode: 'shadow', algorithm: 'fixed-window', limit: 1, burst: null, windowMs: HOUR_MS });
+    const key = await rig.tenant('shadow-refund', { limits: [shadow] });
+    const told = (): Promise<number> => metricOf(registry, 'quotaplane_shadow_decisions_total', { limit: 'proposed-refund', result: 'allowed' });
+    for (let calls = 1; calls <= 3; calls += 1) {
+      await rig.status('/outcome?status=400', key);
+      await expect.poll(told, { interval: 10 }).toBe(calls);
+      await expect.poll(() => rig.client.keys('qp:{shadow-refund}:c:*'), { interval: 10 }).toEqual([]);
+    }
+  });
+
+  // Mutation: a path instead of its template narrows the counter.
   it('C038 counts 500 values of one path parameter as one route', async () => {
     const key = await rig.tenant('c038', { limits: [limitOf({ algorithm: 'fixed-window', limit: 10, burst: null, windowMs: HOUR_MS, perRoute: true })] });
     const statuses = await Promise.all(Array.from({ length: 500 }, (_, code) => rig.status(`/codes/${code}`, key)));
@@ -163,7 +174,7 @@ describe.each(ADAPTERS)('the engine behind %s', (adapter) => {
     expect(await rig.status('/plain', key)).toBe(200);
   });
 
-  // Fails when limits are charged one after another, or a denial is charged at all.
+  // Mutation: limits are charged one after another, or a denial is charged at all.
   it('C062 charges no other limit for calls that one of them denies', async () => {
     const limits = [
       limitOf({ name: 'per-hour', algorithm: 'fixed-window', limit: 100, burst: null, windowMs: HOUR_MS }),
@@ -178,7 +189,7 @@ describe.each(ADAPTERS)('the engine behind %s', (adapter) => {
     expect((await rig.get('/plain', key)).headers.get('ratelimit-limit')).toBe('100');
   });
 
-  // Fails when a refund is skipped for an empty counter, or an exhausted one stays denied.
+  // Mutation: a refund is skipped for an empty counter, or an exhausted one stays denied.
   it('C042 lets exactly one more call through after a refund at zero', async () => {
     const key = await rig.tenant('c042', { limits: [limitOf({ algorithm: 'fixed-window', limit: 1, burst: null, windowMs: HOUR_MS })] });
     expect(await rig.status('/outcome?status=400', key)).toBe(400);
@@ -186,7 +197,7 @@ describe.each(ADAPTERS)('the engine behind %s', (adapter) => {
     expect(await rig.status('/plain', key)).toBe(429);
   });
 
-  // Fails when a denial clamps, drains or goes below what is left, or when cost_exceeds_limit tells a wait.
+  // Mutation: a denial clamps, drains or goes below what is left, or when cost_exceeds_limit tells a wait.
   it('C041 answers costs above what is left, above the limit, and fitting ones, each in its own way', async () => {
     const key = await rig.tenant('c041', { limits: [limitOf({ algorithm: 'fixed-window', limit: 19, burst: null, windowMs: HOUR_MS })] });
     for (let call = 0; call < 8; call += 1) await rig.status('/plain', key);
