@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { admitted } from '../admitted';
 import { counterKey } from '../counter-key';
 import { checkOf, connected, countOf, inGoodTime } from '../rig/connected';
-import type { Check, RateCharge, Verdict } from '../store';
+import type { Charge, Check, RateCharge, Verdict } from '../store';
 import { ClusterLimitStore } from './cluster-limit-store';
 import { connectLimitRedis } from './connect-limit-redis';
 import { createLimitStore } from './create-limit-store';
@@ -122,6 +122,15 @@ describe('three masters', () => {
     expect(await redis.exists('qp:{global}:c:w')).toBe(0);
     expect(await redis.exists('qp:{t}:c:w')).toBe(0);
     await skewed.close();
+  });
+
+  // Mutation: leave the excess of earlier parts spent.
+  it('charges a repeat the lower cost in every part', async () => {
+    const retry: Charge = { kind: 'retry', counter: 'qp:{t}:i:a', windowMs: 60_000, max: 3, repeatCost: 1, cost: 0 };
+    const check = checkOf([retry, globalOf(100, 10), ownOf(100, 10)]);
+    expect((await ask(check)).status).toBe('allowed');
+    expect(await ask(check)).toMatchObject({ status: 'allowed', states: [{ repeatCost: 1 }, {}, { remaining: 89 }] });
+    await vi.waitFor(async () => expect([await left(globalOf(100)), await left(ownOf(100))]).toEqual([89, 89]));
   });
 
   it('keeps no lane that has nothing to do', async () => {
