@@ -139,6 +139,19 @@ describe('three masters', () => {
     expect(Reflect.get(store, 'lanes')).toHaveProperty('size', 0);
   });
 
+  // Mutation: leave dropSilent out: nobody ends a connection that swallows all.
+  it('finds its way back from a connection to one master that swallows all', async () => {
+    await ask(checkOf([ownOf(100)]));
+    const { port } = (await cluster.masterOf(redisKeys.head('t'))).server;
+    const owner = redis.nodes('master').find(({ options }) => options.port === port);
+    owner?.stream.pause();
+    const silentAtMs = performance.now();
+    expect(await ask(checkOf([ownOf(100)]), performance.now() + BUDGET_MS)).toMatchObject({ status: 'unavailable', cause: 'deadline' });
+    expect((await ask(checkOf([globalOf(100)], { tenant: 'anonymous', knownHead: '3.1' }))).status).toBe('allowed');
+    await vi.waitFor(async () => expect((await ask(checkOf([ownOf(100)]), performance.now() + BUDGET_MS)).status).toBe('allowed'), { timeout: 5_000, interval: 20 });
+    expect(performance.now() - silentAtMs).toBeLessThan(4_000);
+  });
+
   // Mutation: leave out ASK or MOVED in the client's options; or count an answer that was redirected twice.
   it('follows its tenant to another master without losing or doubling a unit', async () => {
     const results: Verdict[] = [];
@@ -184,7 +197,7 @@ describe('a master with a replica', () => {
 
   const ask = (tenant = 't'): Promise<Verdict> => store.judgeAndSpend(checkOf([bucketOf(`qp:{${tenant}}:c:x`, 1_000_000)], { tenant }), performance.now() + BUDGET_MS);
 
-  // Mutation: retryDelayOnFailover of ioredis' default (answers past the deadline, spends twice); leave dropSilent out.
+  // Mutation: retryDelayOnFailover of ioredis' default (answers past the deadline, spends twice).
   it.each([['killed', 'kill'], ['frozen', 'pause']] as const)('P09 answers in time while it is %s, and judges again within 2 s of the promotion', { timeout: 60_000 }, async (_, how) => {
     await ask();
     await redis.wait(1, 1_000).catch(() => undefined);
