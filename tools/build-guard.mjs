@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * Builds the published package: `dist/guard` with an ESM and a CommonJS bundle, one declaration file for each, package.json, README and licence.
- * The same for the subpath `client`, which runs in browsers and so may import nothing.
+ * Builds the published package: `dist/guard` with ESM and CommonJS bundles of its entries, declaration files for each, package.json, README and licence.
+ * `@quotaplane/guard` is for Nest, `limiter` works without it, `client` runs in browsers and so may import nothing.
  *
  * The inner libraries are inlined, code and types; packages from npm stay dependencies, Nest stays a peer. Usage: `node tools/build-guard.mjs [--pack]`;
  * `--pack` also runs `npm pack` and prints the path of the tarball last.
@@ -19,9 +19,15 @@ const SOURCE = join(ROOT, 'libs/guard');
 const INNER = ['@quotaplane/contracts', '@quotaplane/policy', '@quotaplane/rate-limit', '@quotaplane/usage'];
 /** npm packages that the bundles still import; everything else must be inlined or a peer. */
 const DEPENDENCIES = ['ioredis', 'ipaddr.js', 'prom-client', 'structured-headers', 'zod'];
-const ENTRY = 'src/index.ts';
-const CLIENT = 'src/client/index.ts';
 const PEERS = ['@nestjs/common', '@nestjs/core', 'reflect-metadata', 'rxjs'];
+/** By name: the source of each entry and what its bundles and its types may import, besides Node's own modules. */
+const ENTRIES = {
+  index: { source: 'src/index.ts', imports: [...DEPENDENCIES, ...PEERS], types: [...PEERS, 'prom-client'] },
+  limiter: { source: 'src/limiter.entry.ts', imports: DEPENDENCIES, types: ['prom-client'] },
+  client: { source: 'src/client/index.ts', imports: [], types: [], isForBrowsers: true },
+};
+/** Bundled together: what two entries have in common is one file, so that a class is the same whichever it was imported from. */
+const BUNDLES = [['index', 'limiter'], ['client']];
 
 /**
  * @param say is told each step; the declarations take about ten seconds of processor time
@@ -36,11 +42,8 @@ export async function buildGuard(outDir = join(ROOT, 'dist/guard'), say = () => 
     return work.then(() => say(`  ${name}: ${((performance.now() - startedAt) / 1000).toFixed(1)} s`));
   };
   await Promise.all([
-    timed('ESM bundle', bundle(outDir, 'esm', 'index.mjs')),
-    timed('CommonJS bundle', bundle(outDir, 'cjs', 'index.cjs')),
-    timed('type declarations', declare(outDir)),
-    timed('client bundles', Promise.all([bundle(outDir, 'esm', 'client.mjs', CLIENT), bundle(outDir, 'cjs', 'client.cjs', CLIENT)])),
-    timed('client type declarations', declare(outDir, 'client', CLIENT, [])),
+    ...BUNDLES.map((entries) => timed(`bundles of ${entries.join(' and ')}`, Promise.all([bundle(outDir, 'esm', 'mjs', entries), bundle(outDir, 'cjs', 'cjs', entries)]))),
+    ...Object.keys(ENTRIES).map((entry) => timed(`type declarations of ${entry}`, declare(outDir, entry))),
   ]);
   writeFileSync(join(outDir, 'package.json'), `${JSON.stringify(manifest(), null, 2)}\n`);
   copyFileSync(join(SOURCE, 'README.md'), join(outDir, 'README.md'));
@@ -56,37 +59,49 @@ export async function packGuard(outDir) {
   return join(target, packed.filename);
 }
 
-async function bundle(outDir, format, file, entry = ENTRY) {
+async function bundle(outDir, format, extension, entries) {
   const build = await rolldown({
-    input: join(SOURCE, entry),
+    input: Object.fromEntries(entries.map((entry) => [entry, join(SOURCE, ENTRIES[entry].source)])),
     tsconfig: join(SOURCE, 'tsconfig.json'),
-    platform: entry === CLIENT ? 'browser' : 'node',
+    platform: entries.some((entry) => ENTRIES[entry].isForBrowsers) ? 'browser' : 'node',
     external: [...DEPENDENCIES, ...PEERS, /^node:/],
     // Rooms that the guard does not use (periods, settlement) bring packages along that it must not depend on.
     treeshake: { moduleSideEffects: false },
     transform: { target: 'node20' },
   });
   try {
-    const { output } = await build.write({ file: join(outDir, file), format, sourcemap: true, keepNames: true, exports: 'named' });
-    const known = new Set([...DEPENDENCIES, ...PEERS]);
-    const strange = output[0].imports.filter((id) => !id.startsWith('node:') && !known.has(id));
-    if (entry === CLIENT) strange.push(...output[0].imports);
-    if (strange.length > 0) throw new Error(`${file} imports ${strange.join(', ')}, which the package does not declare`);
+    const names = { entryFileNames: `[name].${extension}`, chunkFileNames: `chunk-[name].${extension}` };
+    const { output } = await build.write({ dir: outDir, ...names, format, sourcemap: true, keepNames: true, exports: 'named' });
+    for (const entry of entries) expectKnownImports(output, `${entry}.${extension}`, ENTRIES[entry]);
   } finally {
     await build.close();
   }
 }
 
-/** One declaration file with the inner libraries' types inlined, for both formats. */
-async function declare(outDir, name = 'index', entry = ENTRY, allowed = [...PEERS, 'prom-client']) {
+/** An entry with all it brings along must import nothing but what its users have. */
+function expectKnownImports(output, fileName, { imports, isForBrowsers }) {
+  const chunks = new Map(output.map((file) => [file.fileName, file]));
+  const reached = new Set([fileName]);
+  for (const file of reached) {
+    for (const id of chunks.get(file).imports) {
+      if (chunks.has(id)) reached.add(id);
+      else if (!imports.includes(id) && !(id.startsWith('node:') && !isForBrowsers)) throw new Error(`${fileName} imports ${id}, which its users may not have`);
+    }
+  }
+}
+
+/** One declaration file an entry with the inner libraries' types inlined, for both formats. */
+async function declare(outDir, entry) {
   const generator = join(ROOT, 'node_modules/dts-bundle-generator/dist/bin/dts-bundle-generator.js');
-  const target = join(outDir, `${name}.d.mts`);
+  const target = join(outDir, `${entry}.d.mts`);
+  const { source, types } = ENTRIES[entry];
   const args = ['-o', target, '--project', join(SOURCE, 'tsconfig.types.json'), '--external-inlines', ...INNER, '--no-banner', '--export-referenced-types', 'false', '--no-check', '--silent'];
-  await run(process.execPath, [generator, ...args, '--', join(SOURCE, entry)], { cwd: ROOT });
+  const memo = join(ROOT, 'tools/dts-usage-memo.cjs');
+  await run(process.execPath, ['--require', memo, generator, ...args, '--', join(SOURCE, source)], { cwd: ROOT });
   const text = readFileSync(target, 'utf8');
-  const leaks = [...text.matchAll(/from ['"]([^'"]+)['"]/g)].map((match) => match[1]).filter((id) => !allowed.includes(id));
-  if (leaks.length > 0) throw new Error(`types of ${leaks.join(', ')} leak into the declarations`);
-  writeFileSync(join(outDir, `${name}.d.cts`), text);
+  const leaks = [...text.matchAll(/from ['"]([^'"]+)['"]/g)].map((match) => match[1]).filter((id) => !types.includes(id));
+  if (leaks.length > 0) throw new Error(`types of ${leaks.join(', ')} leak into the declarations of ${entry}`);
+  writeFileSync(join(outDir, `${entry}.d.cts`), text);
 }
 
 function manifest() {
@@ -103,22 +118,19 @@ function manifest() {
     main: './index.cjs',
     module: './index.mjs',
     types: './index.d.cts',
-    exports: {
-      '.': {
-        import: { types: './index.d.mts', default: './index.mjs' },
-        require: { types: './index.d.cts', default: './index.cjs' },
-      },
-      './client': {
-        import: { types: './client.d.mts', default: './client.mjs' },
-        require: { types: './client.d.cts', default: './client.cjs' },
-      },
-      './package.json': './package.json',
-    },
-    files: ['index.*', 'client.*'],
+    exports: { '.': exportOf('index'), './limiter': exportOf('limiter'), './client': exportOf('client'), './package.json': './package.json' },
+    files: [...Object.keys(ENTRIES).map((entry) => `${entry}.*`), 'chunk-*'],
     sideEffects: false,
     dependencies: Object.fromEntries(DEPENDENCIES.map((name) => [name, rangeOf(name, versions[name])])),
     peerDependencies: own.peerDependencies,
     peerDependenciesMeta: own.peerDependenciesMeta,
+  };
+}
+
+function exportOf(entry) {
+  return {
+    import: { types: `./${entry}.d.mts`, default: `./${entry}.mjs` },
+    require: { types: `./${entry}.d.cts`, default: `./${entry}.cjs` },
   };
 }
 

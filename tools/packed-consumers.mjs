@@ -7,7 +7,7 @@
  */
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
-import { cpSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -17,7 +17,7 @@ import { ROOT } from './build-inputs.mjs';
 import { startRedisServer } from './stores/index.mjs';
 
 const run = promisify(execFile);
-const CONSUMERS = ['nest12-fastify-esm', 'nest11-express-cjs'];
+const CONSUMERS = ['nest12-fastify-esm', 'nest11-express-cjs', 'plain-express-esm'];
 const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
 const START_WAIT_MS = 20_000;
 const KEY = { 'X-Api-Key': 'demo-consumer' };
@@ -42,6 +42,7 @@ async function check(name, tarball, publish) {
   const folder = join(workDir, name);
   cpSync(join(ROOT, 'tools/consumers', name), folder, { recursive: true });
   if (!(await install(name, folder, tarball))) return;
+  if (name.startsWith('plain')) await step(`${name} needs no Nest`, async () => assert.equal(existsSync(join(folder, 'node_modules/@nestjs')), false));
   await step(`${name} type-checks and compiles`, () => run(process.execPath, [TSC, '-p', folder]));
   const redis = await startRedisServer({ dataDir: mkdtempSync(join(workDir, 'redis-')) });
   try {
