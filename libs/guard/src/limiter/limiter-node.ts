@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { CatalogueCache, ChangeFeed, followChanges, Heartbeat, KeyIndex, NodeDirectory, PolicyCache, StoreClock, SubjectCache, Wanted } from '@quotaplane/policy';
-import { connectLimitRedis, InProcessLimitStore, RedisLimitStore, type LimitStore } from '@quotaplane/rate-limit';
+import { connectLimitRedis, createLimitStore, InProcessLimitStore, type LimitStore } from '@quotaplane/rate-limit';
 import { Journal, OffenderLog, RetryWatch, TrafficLog } from '@quotaplane/usage';
 import type { Call } from '../decide/call';
 import type { Decider } from '../decide/decider';
@@ -111,7 +111,7 @@ export class LimiterNode implements DecisionLoop {
       },
     });
     this.usage = new UsageRecorder(this.journal, this.offenders, this.traffic, { watch: retries, storeNow: () => clock.now() });
-    this.store = new RedisLimitStore({ redis: this.limitRedis });
+    this.store = createLimitStore(this.limitRedis, { incarnation });
     this.kit = new DecisionKit({
       store: this.store, clock, incarnation, redis, policies: this.policies, subjects: new SubjectCache(), catalogue: this.catalogue, wanted: this.wanted,
       localStore: new InProcessLimitStore({ maxCounters: LOCAL_COUNTERS_MAX, now: () => clock.now() }),

@@ -7,14 +7,16 @@ import { limitOf } from './policies';
 
 const HOUR_MS = 3_600_000;
 
-/** Adds up the lines of degraded decisions. */
+/** Adds up the lines of degraded decisions, and keeps those about lost slots. */
 class DegradedLines implements LoggerService {
   total = 0;
+  readonly losses: string[] = [];
   readonly log = (): void => undefined;
   readonly error = (): void => undefined;
   readonly warn = (line: unknown): void => {
     const [, count] = /^decided without the store: count=(\d+) /.exec(String(line)) ?? [];
     this.total += Number(count ?? 0);
+    if (String(line).startsWith('the lease of a slot ran out')) this.losses.push(String(line));
   };
 }
 
@@ -90,7 +92,20 @@ describe('the engine without its store', () => {
     await expect.poll(() => total('quotaplane_concurrency_in_use', () => true), { interval: 10 }).toBe(0);
   });
 
-  // Fails when a denial counts as a failure of the store.
+  // Mutation: onLost is not passed on, or the answer is left open.
+  it('cuts an answer off when the lease of its slot ran out, and says so', async () => {
+    const key = await rig.tenant('lost', { limits: [], concurrency: 3 });
+    await warmUp(key);
+    const cut = rig.get('/held', key).then(({ status }) => status, () => 'cut off');
+    await expect.poll(() => gate.inside, { interval: 5 }).toBe(1);
+    rig.redis.pause();
+    expect(await cut).toBe('cut off');
+    expect(await total('quotaplane_slots_lost_total', () => true)).toBe(1);
+    expect(lines.losses).toEqual([expect.stringContaining('count=1 class=default')]);
+    await expect.poll(() => total('quotaplane_concurrency_in_use', () => true), { interval: 10 }).toBe(0);
+  }, 30_000);
+
+  // Mutation: a denial counts as a failure of the store.
   it('C027 takes no denial for its absence', async () => {
     const key = await rig.tenant('c027', { limits: [limitOf({ algorithm: 'fixed-window', limit: 2, burst: null, windowMs: HOUR_MS })] });
     await warmUp(key);
@@ -102,7 +117,7 @@ describe('the engine without its store', () => {
     expect(await total('quotaplane_fallbacks_total', () => true)).toBe(before);
   });
 
-  // Fails when a call waits for the connection instead of its budget, or when the breaker lets all of them wait.
+  // Mutation: a call waits for the connection instead of its budget, or when the breaker lets all of them wait.
   it('C028 decides each of 200 calls within 50 ms by its declared mode', { retry: 2 }, async () => {
     const key = await rig.tenant('c028', { limits: [limitOf({ algorithm: 'fixed-window', limit: 50, burst: null, windowMs: HOUR_MS })] });
     await warmUp(key);

@@ -5,7 +5,7 @@ import { parseList } from 'structured-headers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EngineRig, gate, ran } from './engine-app';
 import { ADAPTERS } from './guarded-app';
-import { limitOf } from './policies';
+import { limitOf, policyOf } from './policies';
 
 const HOUR_MS = 3_600_000;
 /** Values of one metric whose labels are the given ones, added up. */
@@ -126,6 +126,26 @@ describe.each(ADAPTERS)('the engine behind %s', (adapter) => {
     await gone;
     await expect.poll(() => metricOf(registry, 'quotaplane_concurrency_in_use'), { interval: 10 }).toBe(0);
     gate.open();
+  });
+
+  it('keeps slots that are held through a new generation of the tenant', async () => {
+    const parts = { limits: [], concurrency: 2 };
+    const key = await rig.tenant('generations', parts);
+    const before = rig.get('/held', key);
+    await expect.poll(() => gate.inside, { interval: 5 }).toBe(1);
+    await rig.publisher.publishTenant({ policy: policyOf({ ...parts, tenant: 'generations', revision: 2 }), generation: 2, changeId: 'regenerated' });
+    // Nothing is given until other nodes have had time to write their counts anew; then there is one slot left, not two.
+    const after: Promise<Response>[] = [];
+    await expect.poll(async () => {
+      after.push(rig.get('/held', key));
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      return gate.inside;
+    }, { timeout: 10_000, interval: 200 }).toBe(2);
+    for (let call = 0; call < 3; call += 1) expect(await rig.status('/held', key)).toBe(429);
+    gate.open();
+    expect((await before).status).toBe(200);
+    await Promise.all(after);
+    await expect.poll(() => metricOf(registry, 'quotaplane_concurrency_in_use'), { interval: 10 }).toBe(0);
   });
 
   it('makes repeats under one Idempotency-Key cheaper, as often as the class says, and counts what was charged', async () => {
