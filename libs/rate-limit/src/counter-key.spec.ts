@@ -46,6 +46,7 @@ it('C036 gives different counters different keys, whatever the parts contain', (
   );
 });
 
+// Mutation: join the parts without encoding them.
 it('C036 keeps subject a:b in class c apart from subject a in class b:c', () => {
   const of = (subject: string, narrow: string): string =>
     counterKey({ tenant: 't', limit: 'l', algorithm: 'gcra', windowMs: 1_000, scope: 'user', subject, narrow });

@@ -179,6 +179,7 @@ describe('Journal', () => {
     await expect.poll(() => redis.ping().catch(() => 'away')).toBe('PONG');
   });
 
+  // Mutation: flush without PEXPIRE.
   it('C020 gives every journal an end', async () => {
     const journal = journalOf('n3');
     await journal.flush();

@@ -93,7 +93,7 @@ it('shows a key\'s secret once and keeps only its hash; service keys are the pla
   await eventually(async () => (await redis.get(redisKeys.key(hashSecret(secret)))) === 'none', 2_000);
 });
 
-// Fails when the order is by created_at alone: rows of one instant then move between pages.
+// Mutation: the order is by created_at alone: rows of one instant then move between pages.
 it('C074 gives 1,000 rows of one instant on pages of 50, each once', async () => {
   const createdAt = new Date(Date.UTC(2024, 0, 1));
   const tier = await prisma.tier.findUniqueOrThrow({ where: { slug: 'free' } });
@@ -126,7 +126,7 @@ it('searches, filters and sorts on the server, with the figures ops look at', as
   expect(body['items']?.[0]).toMatchObject({ slug: 'acme', monthUsed: '12340', monthAllowance: '10000000', deniedLastHour: 4, activeOverrides: 1 });
 });
 
-// Fails when the edit writes the whole row it has read: the worker's revision and what was counted would go back.
+// Mutation: the edit writes the whole row it has read: the worker's revision and what was counted would go back.
 it('C012 keeps what 100 publishes and counts did while a tenant is renamed', async () => {
   await create('busy');
   const { id } = await prisma.tenant.findUniqueOrThrow({ where: { slug: 'busy' } });
@@ -141,7 +141,7 @@ it('C012 keeps what 100 publishes and counts did while a tenant is renamed', asy
   expect([row.revision >= 100, row.name, row.version]).toEqual([true, 'Busy 4', 6]);
 });
 
-// Fails when the unique violation is not turned into a conflict.
+// Mutation: the unique violation is not turned into a conflict.
 it('C073 makes one row of 50 parallel creations and one move of 20 parallel ones', async () => {
   const made = await Promise.all(Array.from({ length: 50 }, () => create('twin')));
   expect(made.filter(({ status }) => status === 201).length).toBe(1);
@@ -151,7 +151,7 @@ it('C073 makes one row of 50 parallel creations and one move of 20 parallel ones
   expect(new Set(moved.map(({ status }) => status))).toEqual(new Set([200, 412]));
 }, 60_000);
 
-// Fails when a route writes without ChangesService: its answer then has no entry.
+// Mutation: a route writes without ChangesService: its answer then has no entry.
 it('C079 writes exactly one audit entry for each mutating call, and none without its change', async () => {
   const made: string[] = [];
   const call = async (...request: Parameters<SpecApp['call']>): Promise<Awaited<ReturnType<SpecApp['call']>>> => {

@@ -9,7 +9,7 @@ const from = (remoteAddress: string, forwarded?: string | string[]): GuardedRequ
 const reader = (options: Partial<ClientAddressOptions> = {}): ClientAddress => new ClientAddress({ trustedProxies: [], ipv6Prefix: 64, ...options });
 
 describe('the client address', () => {
-  // Fails when the whole IPv6 address is used.
+  // Mutation: the whole IPv6 address is used.
   it('C017 counts one customer block of IPv6 as one, by a prefix that can be chosen', () => {
     const inBlock = Array.from({ length: 100 }, (_, index) => reader().of(from(`2001:db8:0:1::${index.toString(16)}`)));
     expect(new Set(inBlock)).toEqual(new Set(['2001:db8:0:1::/64']));
@@ -23,7 +23,7 @@ describe('the client address', () => {
     expect(normaliseAddress('', 64)).toBe('unknown');
   });
 
-  // Fails when the left-most entry, which callers write themselves, is taken.
+  // Mutation: the left-most entry, which callers write themselves, is taken.
   it('C018 takes the right-most entry that no trusted proxy wrote', () => {
     const trusting = reader({ trustedProxies: ['127.0.0.0/8', '10.0.0.0/8'] });
     expect(trusting.of(from('127.0.0.1', '203.0.113.9, 198.51.100.7, 10.1.1.1'))).toBe('198.51.100.7');
@@ -33,7 +33,7 @@ describe('the client address', () => {
     expect(trusting.of(from('::ffff:127.0.0.1', '[2001:db8::5]:80'))).toBe('2001:db8::/64');
   });
 
-  // Fails when the warning is given for each call, or forwarded clients share the proxy's address.
+  // Mutation: the warning is given for each call, or forwarded clients share the proxy's address.
   it('C019 keeps clients behind a declared proxy apart and warns once about an undeclared one', () => {
     const onUndeclaredProxy = vi.fn();
     const declared = reader({ trustedProxies: ['127.0.0.0/8'], onUndeclaredProxy });

@@ -26,7 +26,7 @@ describe.each(ADAPTERS)('callers by address on %s', (adapter) => {
     await platform.stop();
   });
 
-  // Fails when the whole address names the counter.
+  // Mutation: the whole address names the counter.
   it('C017 gives a customer’s block of IPv6 one counter, however it rotates, by a prefix that can be chosen', async () => {
     const rotation = (block: string): string[] => Array.from({ length: 100 }, (_, index) => `2001:db8:${block}::${(index + 1).toString(16)}`);
     const byBlock = await start({ trustedProxies: ['127.0.0.0/8'] });
@@ -36,7 +36,7 @@ describe.each(ADAPTERS)('callers by address on %s', (adapter) => {
     expect(await allowed(bySite, [...rotation('9:1'), ...rotation('9:2')])).toBe(10);
   });
 
-  // Fails when a proxy's clients share its address, or it warns with every call.
+  // Mutation: a proxy's clients share its address, or it warns with every call.
   it('C019 keeps the clients of a declared proxy apart, and warns once of one that is not declared', async () => {
     const twelve = (address: string): string[] => Array.from({ length: 12 }, () => address);
     const declared = await start({ trustedProxies: ['127.0.0.0/8'] });

@@ -60,7 +60,7 @@ describe.each(ADAPTERS)('a guarded service on %s', (adapter) => {
     });
   });
 
-  // Fails when retryAfterSeconds loses its division by 1000.
+  // Mutation: retryAfterSeconds loses its division by 1000.
   it('C001 tells the wait in seconds, never in milliseconds', async () => {
     const key = await tenantWith('c001', { limits: [limitOf({ name: 'window', algorithm: 'fixed-window', limit: 2, alignment: 'first-hit' })] });
     await app.get('/echo', key);
@@ -71,7 +71,7 @@ describe.each(ADAPTERS)('a guarded service on %s', (adapter) => {
     expect(Number(third.headers.get('retry-after'))).toBeGreaterThanOrEqual(59);
   });
 
-  // Fails when the fields are left out for a falsy value.
+  // Mutation: the fields are left out for a falsy value.
   it('C014 keeps the reset field at 0', async () => {
     const key = await tenantWith('c014', { limits: [limitOf()] });
     const answer = await app.get('/free', key);
@@ -79,7 +79,7 @@ describe.each(ADAPTERS)('a guarded service on %s', (adapter) => {
     expect(answer.headers.get('ratelimit-remaining')).toBe('20');
   });
 
-  // Fails when smallestShare compares units instead of shares, or takes the last limit.
+  // Mutation: smallestShare compares units instead of shares, or takes the last limit.
   it('C015 shows the tightest limit and lists both', async () => {
     const key = await tenantWith('c015', { limits: [limitOf({ name: 'all', limit: 1000, burst: 1000 }), limitOf({ name: 'route', limit: 5, burst: 5, perRoute: true })] });
     const answer = await app.get('/items/1', key);
@@ -91,7 +91,7 @@ describe.each(ADAPTERS)('a guarded service on %s', (adapter) => {
     expect((await app.get('/echo', key)).headers.get('ratelimit-remaining')).toBe('4');
   });
 
-  // Fails when fields go to the framework's answer instead of the raw one, or are set after the handler.
+  // Mutation: fields go to the framework's answer instead of the raw one, or are set after the handler.
   it('C016 carries the fields on every answer under load, whatever its status', async () => {
     const key = await tenantWith('c016', { limits: [limitOf({ limit: 1000, burst: 1000 })] });
     const paths = ['/echo', '/missing', '/fail', '/crash', '/stream', '/raw', '/nowhere', '/items/7'];
@@ -111,7 +111,7 @@ describe.each(ADAPTERS)('a guarded service on %s', (adapter) => {
     expect([...seen.keys()].sort()).toEqual([200, 404, 429, 500]);
   });
 
-  // Fails when X-Forwarded-For is read from any peer.
+  // Mutation: X-Forwarded-For is read from any peer.
   it('C018 counts by the socket where no proxy is declared', async () => {
     await publish(publisher, { tenant: 'anonymous', limits: [limitOf({ name: 'address', scope: 'ip', limit: 1, burst: 10 })] });
     const statuses = [];
@@ -119,7 +119,7 @@ describe.each(ADAPTERS)('a guarded service on %s', (adapter) => {
     expect(statuses.filter((status) => status === 200)).toHaveLength(10);
   });
 
-  // Fails when a limit of 0 is taken for none, or its wait for a division by 0.
+  // Mutation: a limit of 0 is taken for none, or its wait for a division by 0.
   it('C043 denies everything at limit 0, with a hint', async () => {
     const key = await tenantWith('c043', { limits: [limitOf({ limit: 0, burst: 0 })] });
     const answer = await app.get('/echo', key);
@@ -128,7 +128,7 @@ describe.each(ADAPTERS)('a guarded service on %s', (adapter) => {
     expect((await app.get('/free', key)).status).toBe(429);
   });
 
-  // Fails when costOf falls back to 1 for a falsy cost.
+  // Mutation: costOf falls back to 1 for a falsy cost.
   it('C044 spends nothing for calls that cost 0', async () => {
     const key = await tenantWith('c044', { limits: [limitOf({ limit: 60, burst: 60 })] });
     for (let call = 0; call < 100; call += 1) {
@@ -138,7 +138,7 @@ describe.each(ADAPTERS)('a guarded service on %s', (adapter) => {
     }
   });
 
-  // Fails when the account is used as it was typed.
+  // Mutation: the account is used as it was typed.
   it('C039 counts case variants and outer blanks of an address as one account', async () => {
     const key = await tenantWith('c039', { limits: [limitOf({ name: 'login-account', scope: 'subject:account', endpointClass: 'login', algorithm: 'fixed-window', limit: 5 })] });
     const login = (email: string): Promise<Response> =>
@@ -150,7 +150,7 @@ describe.each(ADAPTERS)('a guarded service on %s', (adapter) => {
     expect((await login('bob@example.com')).status).toBe(401);
   });
 
-  // Fails when the class of a limit is not compared.
+  // Mutation: the class of a limit is not compared.
   it('C067 applies a limit of one class to that class only', async () => {
     const key = await tenantWith('c067', { limits: [limitOf({ name: 'all', limit: 200, burst: 200 }), limitOf({ name: 'login', limit: 10, burst: 10, endpointClass: 'login' })] });
     for (let call = 0; call < 20; call += 1) expect((await app.get('/echo', key)).status).toBe(200);

@@ -72,7 +72,7 @@ describe.each(Object.entries(CONTEXTS))('a GraphQL resolver with %s', (name, con
     return { response, body: (await response.json()) as GraphqlAnswer };
   };
 
-  // Fails when a header is set on a response that is not there, or the guard lets what is not HTTP pass.
+  // Mutation: a header is set on a response that is not there, or the guard lets what is not HTTP pass.
   it('C064 is limited, and tells the figures in extensions', async () => {
     const key = await platform.tenantWith('graph', { limits: [limitOf({ limit: 1, burst: 6 })] });
     const { response, body } = await ask('{ search(pages: 2) }', key);

@@ -124,14 +124,14 @@ describe.each(ADAPTERS)('the guard among others on %s', (adapter) => {
     expect(await statuses(1, '/mine', { headers: { 'X-Session': 'users/bob' } })).toEqual([200]);
   });
 
-  // Fails when a failed sign-in is not counted, for the guard stands behind the one that refuses it.
+  // Mutation: a failed sign-in is not counted, for the guard stands behind the one that refuses it.
   it('C066 comes before an authentication guard of the route, and limits failed sign-ins', async () => {
     const signIn = (password: string): RequestInit => ({ method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ email: 'ann@example.com', password }) });
     expect(await statuses(6, '/login', signIn('wrong'))).toEqual([401, 401, 401, 401, 401, 429]);
     expect(await statuses(1, '/login', signIn('right'))).toEqual([429]);
   });
 
-  // Fails when the global guard decides before the route's own, or both charge.
+  // Mutation: the global guard decides before the route's own, or both charge.
   it('C067 gives way to a guard class of the route’s own', async () => {
     await platform.tenantWith('path', { limits: [limitOf({ limit: 1, burst: 2 })] });
     expect(await statuses(2, '/tenants/path/report', {})).toEqual([200, 200]);

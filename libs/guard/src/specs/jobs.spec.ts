@@ -68,7 +68,7 @@ describe('a BullMQ job', () => {
     expect((await queue.getJob(job.id ?? ''))?.attemptsMade).toBe(1);
   });
 
-  // Fails when the global guard is asked about a processor: guards do not run there, and must not be in the way either.
+  // Mutation: the global guard is asked about a processor: guards do not run there, and must not be in the way either.
   it('C065 is admitted in a Nest processor beside a global guard, on the module’s own node', async () => {
     await platform.tenantWith('nest-mails', { limits: [limitOf({ limit: 1, windowMs: 300, burst: 1 })] });
 

@@ -94,7 +94,7 @@ describe('a message handler', () => {
 
   const send = (pattern: string, message: OrderMessage & { isInternal?: boolean }): Promise<unknown> => firstValueFrom(client.send<unknown>(pattern, message));
 
-  // Fails when the guard reads a request that is not there.
+  // Mutation: the guard reads a request that is not there.
   it('C065 is limited by a global guard with its own way to tell who calls; the error carries the problem', async () => {
     await platform.tenantWith('rpc', { limits: [limitOf({ limit: 1, burst: 4 })] });
     expect(await send('orders.create', { tenant: 'rpc', items: ['a', 'b', 'c'] })).toEqual({ created: 3 });

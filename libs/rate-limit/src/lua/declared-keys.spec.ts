@@ -31,6 +31,7 @@ describe.each(Object.entries(SCRIPTS))('C035 %s', (_, { source }) => {
     expect(source).not.toMatch(/qp:/);
   });
 
+  // Mutation: make a key of other parts, such as local key = prefix .. name.
   it('takes every name from KEYS alone', () => {
     for (const [line, value] of source.matchAll(/\b(?:local key|local base|local key, [^=]*|slot_key\[slot\]) *= *([^,\n]+)/g)) expect(value, line).toMatch(/^(?:KEYS\[.*|key)$/);
   });

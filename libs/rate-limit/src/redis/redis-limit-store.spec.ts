@@ -119,6 +119,7 @@ describe.each(REDIS_PLACES)('on %s', (kind) => {
       expect((await ask('x')).status).toBe('allowed');
     });
 
+    // Mutation: let NOSCRIPT be an error of the call; or spend a second time with the source.
     it('C032 fails no call while scripts are flushed under load', async () => {
       const statuses = new Set<string>();
       let flushes = 0;
