@@ -30,13 +30,13 @@ const ENTRIES = {
 const BUNDLES = [['index', 'limiter'], ['client']];
 
 /**
- * @param say is told each step; the declarations take about ten seconds of processor time
+ * @param say is told each step; the declarations take about half a minute of processor time
  * @returns the folder of the built package
  */
 export async function buildGuard(outDir = join(ROOT, 'dist/guard'), say = () => undefined) {
   rmSync(outDir, { recursive: true, force: true });
   mkdirSync(outDir, { recursive: true });
-  say('Making the type declarations (about 10 s; longer on a busy machine) and the bundles for ESM and CommonJS ...');
+  say('Making the type declarations (about 15 s; longer on a busy machine) and the bundles for ESM and CommonJS ...');
   const timed = (name, work) => {
     const startedAt = performance.now();
     return work.then(() => say(`  ${name}: ${((performance.now() - startedAt) / 1000).toFixed(1)} s`));
@@ -96,8 +96,8 @@ async function declare(outDir, entry) {
   const target = join(outDir, `${entry}.d.mts`);
   const { source, types } = ENTRIES[entry];
   const args = ['-o', target, '--project', join(SOURCE, 'tsconfig.types.json'), '--external-inlines', ...INNER, '--no-banner', '--export-referenced-types', 'false', '--no-check', '--silent'];
-  const memo = join(ROOT, 'tools/dts-usage-memo.cjs');
-  await run(process.execPath, ['--require', memo, generator, ...args, '--', join(SOURCE, source)], { cwd: ROOT });
+  const memo = new URL('dts-usage-memo.mjs', import.meta.url).href;
+  await run(process.execPath, ['--import', memo, generator, ...args, '--', join(SOURCE, source)], { cwd: ROOT });
   const text = readFileSync(target, 'utf8');
   const leaks = [...text.matchAll(/from ['"]([^'"]+)['"]/g)].map((match) => match[1]).filter((id) => !types.includes(id));
   if (leaks.length > 0) throw new Error(`types of ${leaks.join(', ')} leak into the declarations of ${entry}`);

@@ -5,7 +5,9 @@
  * search that ends without a find has visited all that is reachable, so the answer is no for each of those, and final. Without this the package takes
  * minutes of processor time, with it seconds; what it writes is the same.
  */
-const { TypesUsageEvaluator } = require('dts-bundle-generator/dist/types-usage-evaluator.js');
+import evaluator from 'dts-bundle-generator/dist/types-usage-evaluator.js';
+
+const { TypesUsageEvaluator } = evaluator;
 
 TypesUsageEvaluator.prototype.isSymbolUsedBySymbol = function isSymbolUsedBySymbol(symbol, by) {
   const from = this.getActualSymbol(symbol);
