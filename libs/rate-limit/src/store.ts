@@ -57,7 +57,8 @@ export interface RetryCharge {
   readonly windowMs: number;
   readonly max: number;
   readonly repeatCost: number;
-  readonly cost: 0;
+  /** 0; in a cluster the store says 1 where the charges that cost something are judged elsewhere. */
+  readonly cost: 0 | 1;
 }
 
 /**

@@ -9,7 +9,7 @@ export interface RetryState {
 }
 
 /** What a retry charge claims: 1 where the call costs anything, so that it is remembered; 0 for a look, which it ignores. */
-export const retryUnits = (charges: readonly Charge[]): number => (charges.some(({ cost }) => cost > 0) ? 1 : 0);
+export const retryUnits = (charges: readonly Charge[]): 0 | 1 => (charges.some(({ cost }) => cost > 0) ? 1 : 0);
 
 /** As of `nowMs`, re-based after a step back of the clock; undefined once the window is over. */
 const running = (state: RetryState | undefined, windowMs: number, nowMs: number): RetryState | undefined => {

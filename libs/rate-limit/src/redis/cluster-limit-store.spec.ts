@@ -133,6 +133,15 @@ describe('three masters', () => {
     await vi.waitFor(async () => expect([await left(globalOf(100)), await left(ownOf(100))]).toEqual([89, 89]));
   });
 
+  // Mutation: count a use by the costs of its own part alone.
+  it('knows a repeat of an anonymous caller, whose own part costs nothing', async () => {
+    const retry: Charge = { kind: 'retry', counter: 'qp:{anonymous}:i:a', windowMs: 60_000, max: 3, repeatCost: 1, cost: 0 };
+    const address = { ...addressOf('192.0.2.1', 100), cost: 10 };
+    const check = anonymous([retry, globalOf(1_000, 10), address]);
+    for (let call = 0; call < 2; call += 1) expect((await ask(check)).status).toBe('allowed');
+    await vi.waitFor(async () => expect([await left(globalOf(1_000)), await left(address)]).toEqual([989, 89]));
+  });
+
   it('keeps no lane that has nothing to do', async () => {
     await Promise.all(Array.from({ length: 300 }, (_, at) => ask(anonymous([addressOf(`192.0.2.${at}`, 5)]))));
     await new Promise(setImmediate);

@@ -1,3 +1,4 @@
+import { retryUnits } from '../models/retry';
 import { ANY_HEAD, type Charge, type Check } from '../store';
 
 /** The charges of a check that share a hash tag, as a check of their own. */
@@ -33,6 +34,12 @@ export const partsOf = (check: Check): readonly [CheckPart, ...CheckPart[]] => {
 const rank = (tag: string): number => (tag === 'global' ? 0 : 1);
 
 const checkOf = (check: Check, tag: string, places: readonly number[]): Check => {
-  const charges = places.map((place) => check.charges[place]).filter((charge): charge is Charge => charge !== undefined);
+  const spends = retryUnits(check.charges);
+  const charges = places.flatMap((place): Charge[] => {
+    const charge = check.charges[place];
+    if (charge === undefined) return [];
+    // A use counts also where all that costs something lies in other tags.
+    return charge.kind === 'retry' ? [{ ...charge, cost: spends }] : [charge];
+  });
   return tag === check.tenant ? { ...check, charges } : { ...check, knownHead: ANY_HEAD, subjectFields: [], charges };
 };
