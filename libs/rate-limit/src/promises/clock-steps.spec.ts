@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RedisLimitStore } from '../redis/redis-limit-store';
 import { checkOf, countOf, inGoodTime } from '../rig/connected';
 import { startRedisPlace, type RedisPlace } from '../rig/redis-place';
+import { KINDS, namedRateOf } from '../rig/rates';
 import type { Verdict } from '../store';
-import { RATE_KINDS, rateOf } from './rate-kinds';
 
 const LIMIT = 10;
 const WINDOW_MS = 60_000;
@@ -22,12 +22,12 @@ describe('P05 the store\'s clock steps back', () => {
   afterAll(() => place?.close());
 
   // Mutation: count entries and windows ahead of the clock as expired; or keep their time as it is.
-  it.each(RATE_KINDS.flatMap((kind) => STEPS_MS.map((stepMs): [(typeof RATE_KINDS)[number], number] => [kind, stepMs])))(
+  it.each(KINDS.flatMap((kind) => STEPS_MS.map((stepMs): [(typeof KINDS)[number], number] => [kind, stepMs])))(
     '%s by %i ms: nobody gets in twice, and nobody is locked out for longer than its window', async (kind, stepMs) => {
       // The middle of a window of the epoch, so that a small step stays in it.
       const clock = new TestClock(Date.UTC(2026, 0, 15, 7) + WINDOW_MS / 2);
       const store = new RedisLimitStore({ redis: place.redis as Redis, testClock: clock.now });
-      const charge = rateOf(kind, `step:${kind}:${stepMs}`, LIMIT, WINDOW_MS);
+      const charge = namedRateOf(kind, `step:${kind}:${stepMs}`, LIMIT, WINDOW_MS);
       const ask = (times: number): Promise<Verdict[]> => Promise.all(Array.from({ length: times }, () => store.judgeAndSpend(checkOf([charge]), inGoodTime())));
       expect(countOf(await ask(LIMIT + 5), 'allowed')).toBe(LIMIT);
       clock.advance(-stepMs);

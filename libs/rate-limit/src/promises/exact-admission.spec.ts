@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectLimitRedis, type LimitRedis } from '../redis/connect-limit-redis';
 import { createLimitStore } from '../redis/create-limit-store';
 import { checkOf, connected, inGoodTime } from '../rig/connected';
+import { KINDS, namedRateOf } from '../rig/rates';
 import { hammerFleet, type HammerFleet, type HammerNode } from './hammer-nodes';
-import { RATE_KINDS, rateOf } from './rate-kinds';
 
 const NODES = 4;
 const CALLS = 50;
@@ -31,7 +31,7 @@ describe('P01 four processes, 200 calls in parallel', () => {
     await server?.stop();
   });
 
-  const round = fc.array(fc.record({ kind: fc.constantFrom(...RATE_KINDS), limit: fc.integer({ min: 1, max: 260 }) }), { minLength: 1, maxLength: 3 });
+  const round = fc.array(fc.record({ kind: fc.constantFrom(...KINDS), limit: fc.integer({ min: 1, max: 260 }) }), { minLength: 1, maxLength: 3 });
 
   // Mutation: read a counter once for the batch but judge each of its checks by that (drop slot_amount's update on spending).
   it(`admits exactly what all limits of a call have room for, ${ROUNDS} rounds (seed ${SEED})`, async () => {
@@ -40,7 +40,7 @@ describe('P01 four processes, 200 calls in parallel', () => {
     for (const limits of fc.sample(round, { numRuns: ROUNDS, seed: SEED })) {
       turn += 1;
       const cost = 1 + (turn % 3);
-      const charges = limits.map(({ kind, limit }, at) => rateOf(kind, `${turn}:${at}`, limit, DAY_MS, cost));
+      const charges = limits.map(({ kind, limit }, at) => namedRateOf(kind, `${turn}:${at}`, limit, DAY_MS, cost));
       const counts = await Promise.all(nodes.map((node) => node.order({ kind: 'once', calls: CALLS, charges })));
       const sum = (of: 'allowed' | 'denied' | 'others'): number => counts.reduce((all, count) => all + count[of], 0);
       const wanted = Math.min(NODES * CALLS, ...limits.map(({ limit }) => Math.floor(limit / cost)));

@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RedisLimitStore } from '../redis/redis-limit-store';
 import { checkOf, inGoodTime } from '../rig/connected';
 import { startRedisPlace, type RedisPlace } from '../rig/redis-place';
+import { KINDS, namedRateOf } from '../rig/rates';
 import type { Verdict } from '../store';
-import { RATE_KINDS, rateOf } from './rate-kinds';
 import type { Redis } from 'ioredis';
 
 const DENIALS = figure(3000, 100_000);
@@ -22,7 +22,7 @@ describe('P03 a lone client that waits as told', () => {
   });
   afterAll(() => place?.close());
 
-  const client = fc.record({ kind: fc.constantFrom(...RATE_KINDS), limit: fc.integer({ min: 1, max: 40 }), windowMs: fc.constantFrom(...WINDOWS_MS), costs: fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 4, maxLength: 12 }), pauses: fc.array(fc.integer({ min: 0, max: 2000 }), { minLength: 4, maxLength: 12 }) });
+  const client = fc.record({ kind: fc.constantFrom(...KINDS), limit: fc.integer({ min: 1, max: 40 }), windowMs: fc.constantFrom(...WINDOWS_MS), costs: fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 4, maxLength: 12 }), pauses: fc.array(fc.integer({ min: 0, max: 2000 }), { minLength: 4, maxLength: 12 }) });
   const waitOf = (verdict: Verdict): number => ('states' in verdict ? (verdict.states[0]?.retryAfterMs ?? 0) : Number.NaN);
 
   // Mutation: floor in place of ceil in any wait; a ms more in any wait.
@@ -34,7 +34,7 @@ describe('P03 a lone client that waits as told', () => {
       number += 1;
       for (const [at, wanted] of costs.entries()) {
         clock.advance(pauses[at] ?? 0);
-        const charge = rateOf(kind, `wait:${number}`, limit, windowMs, Math.min(wanted, limit));
+        const charge = namedRateOf(kind, `wait:${number}`, limit, windowMs, Math.min(wanted, limit));
         const ask = (): Promise<Verdict> => store.judgeAndSpend(checkOf([charge]), inGoodTime());
         const first = await ask();
         if (first.status !== 'denied') continue;

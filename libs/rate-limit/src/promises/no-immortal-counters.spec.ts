@@ -4,9 +4,9 @@ import { redisKeys } from '@quotaplane/contracts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { connectLimitRedis, type LimitRedis } from '../redis/connect-limit-redis';
 import { connected } from '../rig/connected';
+import { KINDS, namedRateOf } from '../rig/rates';
 import type { Charge } from '../store';
 import { hammerFleet, type HammerFleet } from './hammer-nodes';
-import { RATE_KINDS, rateOf } from './rate-kinds';
 
 const KILLS = figure(12, 500);
 const SUBJECTS = 40;
@@ -32,7 +32,7 @@ afterAll(async () => {
 it(`P06 a node killed in the middle of anything leaves no counter without a life, ${KILLS} kills`, async () => {
   const penalty = (counter: string) => ({ counter, strikes: 3, withinMs: 1000, banMs: 1000, factor: 2, maxBanMs: 4000, forgiveAfterMs: 5000 });
   const lists = Array.from({ length: SUBJECTS }, (_, at): Charge[] => [
-    ...RATE_KINDS.map((kind) => ({ ...rateOf(kind, `${kind}:${at}`, 5, WINDOW_MS), penalty: penalty(`qp:{t}:p:${kind}:${at}`) })),
+    ...KINDS.map((kind) => ({ ...namedRateOf(kind, `${kind}:${at}`, 5, WINDOW_MS), penalty: penalty(`qp:{t}:p:${kind}:${at}`) })),
     { kind: 'retry', counter: `qp:{t}:i:${at}`, windowMs: WINDOW_MS, max: 3, repeatCost: 0, cost: 0 },
   ]).map((charges) => [...charges].reverse());
   for (let kill = 0; kill < KILLS; kill += 1) {
@@ -46,6 +46,6 @@ it(`P06 a node killed in the middle of anything leaves no counter without a life
     // A sliding counter is untouched after two windows; nothing here lives longer.
     expect(lives.filter(({ pttl }) => pttl > 2 * WINDOW_MS + WINDOW_MS + GRACE_MS)).toEqual([]);
     expect(keys.filter((key) => Buffer.byteLength(key) > 200)).toEqual([]);
-    if (kill > 2) expect(keys.length).toBeGreaterThan(SUBJECTS * RATE_KINDS.length - 1);
+    if (kill > 2) expect(keys.length).toBeGreaterThan(SUBJECTS * KINDS.length - 1);
   }
 }, figure(120_000, 3_600_000));

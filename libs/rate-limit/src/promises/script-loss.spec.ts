@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { admitted } from '../admitted';
 import { checkOf, inGoodTime } from '../rig/connected';
 import { REDIS_PLACES, startRedisPlace, type RedisPlace } from '../rig/redis-place';
-import { RATE_KINDS, rateOf } from './rate-kinds';
+import { KINDS, namedRateOf } from '../rig/rates';
 
 const LENGTH_MS = figure(3000, 60_000);
 const EVERY_MS = 50;
@@ -26,8 +26,8 @@ describe.each(REDIS_PLACES)('P08 scripts are flushed every 50 ms, on %s', (kind)
     let [allowed, refunded] = [0, 0];
     const others: unknown[] = [];
     const limit = 1_000_000;
-    const counters = RATE_KINDS.filter((each) => each !== 'log');
-    const chargesOf = () => counters.map((each) => rateOf(each, `${name}:${each}`, limit, 86_400_000));
+    const counters = KINDS.filter((each) => each !== 'log');
+    const chargesOf = () => counters.map((each) => namedRateOf(each, `${name}:${each}`, limit, 86_400_000));
     const lane = async (at: number): Promise<void> => {
       const store = stores[at % stores.length]!;
       while (!isOver) {

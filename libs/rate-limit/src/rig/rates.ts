@@ -33,6 +33,9 @@ export const rateOf = (kind: RateKind, limit: number, windowMs = MINUTE_MS): Rat
   return { ...unnamed(kind, limit, windowMs), counter };
 };
 
+/** Of every kind the same figures under a name of its own. */
+export const namedRateOf = (kind: RateKind, name: string, limit: number, windowMs: number, cost = 1): RateCharge => ({ ...unnamed(kind, limit, windowMs), counter: keyOf(name), cost });
+
 const unnamed = (kind: RateKind, limit: number, windowMs: number): RateCharge => {
   if (kind === 'bucket') return bucketOf('', limit, windowMs);
   if (kind === 'log') return logOf('', limit, windowMs);
