@@ -56,7 +56,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
       await dialog.getByRole('button', { name: 'Review' }).click();
       await expect(dialog.getByText('Say why, in 3 to 500 characters')).toBeVisible();
       expect(await violations(new AxeBuilder({ page }))).toEqual([]);
-      await dialog.getByLabel('Address or range').fill('192.0.2.0/24');
+      await dialog.getByRole('textbox', { name: 'Address or range' }).fill('192.0.2.0/24');
       await dialog.getByLabel('Reason').fill('Only looking');
       await dialog.getByRole('button', { name: 'Review' }).click();
       await expect(dialog.getByRole('button', { name: 'Deny now' })).toBeVisible();

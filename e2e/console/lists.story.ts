@@ -8,7 +8,7 @@ test('a range is denied after a review, listed with its end, and lifted with a r
   await page.getByRole('button', { name: 'New entry' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByText('Deny', { exact: true }).click();
-  await dialog.getByLabel('Address or range').fill('198.51.100.77/24');
+  await dialog.getByRole('textbox', { name: 'Address or range' }).fill('198.51.100.77/24');
   await dialog.getByRole('textbox', { name: 'Tenant' }).fill(slug);
   await dialog.getByLabel('Reason').fill('Scans our sign-in');
   await dialog.getByRole('button', { name: 'Review' }).click();
@@ -38,7 +38,7 @@ test('a penalty is set from the palette, by a link that anyone can follow', asyn
   await page.getByRole('button', { name: 'Penalise a caller' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByText('User', { exact: true }).click();
-  await dialog.getByLabel('User').last().fill('ann');
+  await dialog.getByRole('textbox', { name: 'User' }).fill('ann');
   await dialog.getByRole('textbox', { name: 'Tenant' }).fill(slug);
   await dialog.getByLabel('Reason').fill('Retries without waiting');
   await dialog.getByRole('button', { name: 'Review' }).click();
@@ -60,7 +60,7 @@ test('a raise for one user names only the limits that count users', async ({ pag
   const dialog = page.getByRole('dialog');
   await dialog.getByText('One user', { exact: true }).click();
   await expect(dialog.getByLabel('per-minute limit, proposed')).toHaveCount(0);
-  await dialog.getByLabel('User', { exact: true }).fill('ann');
+  await dialog.getByRole('textbox', { name: 'User' }).fill('ann');
   await dialog.getByLabel('per-user limit, proposed').fill('40');
   await dialog.getByLabel('Reason').fill('Runs the migration');
   await dialog.getByRole('button', { name: 'Review' }).click();

@@ -23,10 +23,10 @@ export function RetryFields({ form }: { readonly form: ClassFormState }): ReactN
       />
       {hasRetry ? (
         <div className={layout.row} style={{ alignItems: 'flex-start' }}>
-          <Units form={form} name="retry.cost" label="A repeat costs, units" error={errors?.cost ? 'Whole units, 0 or more' : undefined} />
+          <Units form={form} name="retry.cost" label="Costs, units" error={errors?.cost ? 'Whole units, 0 or more' : undefined} />
           <TextInput
             label="Within"
-            w={120}
+            w={90}
             placeholder="1m"
             error={errors?.windowMs ? 'such as 1m, up to 1d' : undefined}
             value={window}
@@ -57,7 +57,7 @@ function Units({ form, name, label, error }: UnitsProps): ReactNode {
       render={({ field }) => (
         <NumberInput
           label={label}
-          w={150}
+          w={132}
           min={0}
           error={error}
           value={field.value === undefined || Number.isNaN(field.value) ? '' : field.value}

@@ -28,17 +28,19 @@ export function RaiseSubject({ form, policy }: { readonly form: RaiseForm; reado
         name="subject.scope"
         render={({ field }) => (
           <Input.Wrapper label="For" labelElement="div">
-            <SegmentedControl
-              size="xs"
-              mt={4}
-              aria-label="For"
-              data={[...SUBJECTS]}
-              value={field.value}
-              onChange={(value) => {
-                field.onChange(value);
-                form.setValue('subject.id', '');
-              }}
-            />
+            <div>
+              <SegmentedControl
+                size="xs"
+                mt={4}
+                aria-label="For"
+                data={[...SUBJECTS]}
+                value={field.value}
+                onChange={(value) => {
+                  field.onChange(value);
+                  form.setValue('subject.id', '');
+                }}
+              />
+            </div>
           </Input.Wrapper>
         )}
       />

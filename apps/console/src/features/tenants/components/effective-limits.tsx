@@ -125,7 +125,7 @@ function AppliesTo({ limit }: { readonly limit: CompiledLimit }): ReactNode {
         </Link>
       )}
       {extrasOf(limit).map((extra) => (
-        <span key={extra} className={classes.sub}>
+        <span key={extra} className={classes.extra}>
           {extra}
         </span>
       ))}

@@ -17,10 +17,15 @@ export function extrasOf(limit: Pick<Limit, 'algorithm' | 'methods' | 'perRoute'
     ...(limit.methods === undefined ? [] : [limit.methods.join(', ')]),
     ...(limit.perRoute ? ['each route apart'] : []),
     ...(limit.alignment === 'first-hit' ? ['window from the first call'] : []),
-    ...(limit.maxQueue === undefined ? [] : [`${formatCount(limit.maxQueue)} may wait`]),
-    ...(limit.maxWaitMs === undefined ? [] : [`up to ${limit.maxWaitMs === 0 ? 'no time' : formatWindow(limit.maxWaitMs)}`]),
+    ...queueWords(limit),
     ...(limit.penalty === undefined ? [] : [penaltyWords(limit.penalty)]),
   ];
+}
+
+function queueWords({ maxQueue, maxWaitMs }: Pick<Limit, 'maxQueue' | 'maxWaitMs'>): string[] {
+  const wait = maxWaitMs === undefined ? undefined : `up to ${maxWaitMs === 0 ? 'no time' : formatWindow(maxWaitMs)}`;
+  if (maxQueue === undefined) return wait === undefined ? [] : [`waits ${wait}`];
+  return [`${formatCount(maxQueue)} may wait${wait === undefined ? '' : `, ${wait}`}`];
 }
 
 export function penaltyWords({ strikes, withinMs, banMs, factor, maxBanMs }: Penalty): string {
