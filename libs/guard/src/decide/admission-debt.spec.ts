@@ -7,7 +7,7 @@ import { awaitTurn } from './await-turn';
 import type { Call } from './call';
 import { planOf } from './call-plan';
 import { appliedTo, chargesOf } from './charges';
-import { decisionOf, type GuardDecision } from './guard-decision';
+import { decisionOf, type GuardDecision, type Judgement } from './guard-decision';
 import { HeldSlot } from './held-slot';
 import { SlotLedger } from './slot-ledger';
 
@@ -54,8 +54,8 @@ describe('what an admission owes', () => {
     const verdict = await store.judgeAndSpend({ tenant: 'hobby', knownHead: '', fromMs: 0, untilMs: NOW_MS * 2, subjectFields: [], charges }, Infinity);
     if (!('states' in verdict)) throw new TypeError(verdict.status);
     const states = [...verdict.states, { remaining: 1, resetAfterMs: 0, moreAfterMs: 0, retryAfterMs: 0 }];
-    const decision = decisionOf({ call, plan, applied, states, isAllowed: verdict.status === 'allowed', source: 'store', revision: 1, nowMs: NOW_MS });
-    return keeper.admitted(decision, { call, plan, applied, admission: { nowMs: NOW_MS, states }, held, generation: 1 });
+    const judgement: Judgement = { call, plan, applied, states, isAllowed: verdict.status === 'allowed', source: 'store', revision: 1, nowMs: NOW_MS };
+    return keeper.admitted(decisionOf(judgement), judgement, 1, { held });
   };
   const left = async (call = callOf({ cost: 0 })): Promise<number | undefined> => (await admit(call)).limits[0]?.remaining;
 

@@ -4,7 +4,7 @@ import { AdmissionDebt, type DebtParts } from './admission-debt';
 import { subjectOf, type Call } from './call';
 import type { CallPlan } from './call-plan';
 import type { Applied } from './charges';
-import type { GuardDecision } from './guard-decision';
+import type { GuardDecision, Judgement } from './guard-decision';
 import { HeldSlot } from './held-slot';
 import type { Ban } from './penalty-log';
 import { shownSubject } from './usage-recorder';
@@ -17,20 +17,16 @@ export interface KeeperParts extends DebtParts {
   readonly onBan: (ban: Ban, endpointClass: string) => void;
 }
 
-export interface AdmissionFacts {
-  readonly call: Call;
-  readonly plan: CallPlan;
-  readonly applied: readonly Applied[];
-  readonly admission: Admission;
+/** What not every admission has. */
+export interface AdmissionExtras {
   /** Of a call that holds a slot of the store's; undefined where this process alone counts it, without a lease. */
-  readonly held: HeldSlot | undefined;
+  readonly held?: HeldSlot | undefined;
   /** Gives back what proposed limits charged to the same call. */
   readonly refundShadows?: (() => void) | undefined;
   /** The slot is on the ledger already. */
   readonly isSlotTaken?: boolean;
-  /** Of the head that the store confirmed; undefined for callers that are not billed. */
-  readonly generation: number | undefined;
 }
+const NO_EXTRAS: AdmissionExtras = {};
 
 /** What follows from a judgement of one store: the journal, what the admission owes at its call's end, bans that a denial began. */
 export class AdmissionKeeper {
@@ -41,17 +37,21 @@ export class AdmissionKeeper {
     return new HeldSlot(() => this.parts.onSlotLost(call.class.slug));
   }
 
-  /** @returns the decision with what it owes; itself where that is nothing, so that plain calls pay nothing for this */
-  admitted(decision: GuardDecision, facts: AdmissionFacts): GuardDecision {
-    const { call, plan, applied, admission, held, generation } = facts;
+  /**
+   * @param generation of the head that the store confirmed; undefined for callers that are not billed
+   * @returns the decision with what it owes; itself where that is nothing, so that plain calls pay nothing for this
+   */
+  admitted(decision: GuardDecision, judgement: Judgement, generation: number | undefined, extras: AdmissionExtras = NO_EXTRAS): GuardDecision {
+    const { call, plan, applied } = judgement;
     const cell = this.parts.journal(call, plan, generation, decision.cost);
     const slot = call.holdsSlot === true ? applied.find((one) => one.kind === 'slot') : undefined;
     const { refundOn } = call.class;
     const isRefundable = refundOn !== undefined && refundOn.length > 0 && decision.cost > 0;
     const isWaiting = decision.waitMs !== undefined;
     if (slot === undefined && !isRefundable && !isWaiting) return decision;
-    if (slot && facts.isSlotTaken !== true) this.parts.slots.take(call.tenant);
-    const debt = new AdmissionDebt(this.parts, { call, applied, admission, decision, cell, slot, refundShadows: facts.refundShadows });
+    if (slot && extras.isSlotTaken !== true) this.parts.slots.take(call.tenant);
+    const { held, refundShadows } = extras;
+    const debt = new AdmissionDebt(this.parts, { call, applied, admission: judgement, decision, cell, slot, refundShadows });
     return {
       ...decision,
       release: debt.release,

@@ -7,7 +7,7 @@ import type { AdmissionKeeper } from './admission-keeper';
 import type { Call } from './call';
 import { planOf } from './call-plan';
 import { appliedTo, chargesOf } from './charges';
-import { decisionOf, type GuardDecision } from './guard-decision';
+import { decisionOf, type GuardDecision, type Judgement } from './guard-decision';
 import { nearestSegment, type KnownPolicies, type KnownPolicy } from './known-policy';
 import type { ListedCallers, ListEntry } from './listed-callers';
 import { refusedByList } from './listed-decision';
@@ -118,10 +118,11 @@ export class Decider {
     if (!isJudged(verdict)) return this.notJudged(verdict, call, subjectFields, current);
     this.heard(verdict.nowMs);
     if (isSuspended) return { decision: blockedDecision({ call, plan, revision, source: SOURCE, nowMs: verdict.nowMs }) };
-    const decision = decisionOf({
-      call, plan, applied, states: verdict.states, isAllowed: verdict.status === 'allowed', source: SOURCE, revision, nowMs: verdict.nowMs,
-    });
-    if (decision.outcome === 'allowed') return { decision: admissions.admitted(decision, { call, plan, applied, admission: verdict, held, generation, refundShadows }) };
+    const { states, nowMs } = verdict;
+    const judgement: Judgement = { call, plan, applied, states, isAllowed: verdict.status === 'allowed', source: SOURCE, revision, nowMs };
+    const decision = decisionOf(judgement);
+    const extras = held || refundShadows ? { held, refundShadows } : undefined;
+    if (decision.outcome === 'allowed') return { decision: admissions.admitted(decision, judgement, generation, extras) };
     admissions.denied(call, applied, verdict);
     return { decision };
   }

@@ -5,7 +5,7 @@ import type { AdmissionKeeper } from '../decide/admission-keeper';
 import { UNIDENTIFIED, type Call } from '../decide/call';
 import { planOf, type CallPlan } from '../decide/call-plan';
 import { appliedTo, type Applied } from '../decide/charges';
-import { decisionOf, type GuardDecision } from '../decide/guard-decision';
+import { decisionOf, type GuardDecision, type Judgement } from '../decide/guard-decision';
 import { nearestSegment, type KnownPolicies, type KnownPolicy } from '../decide/known-policy';
 import type { ListedCallers, ListEntry } from '../decide/listed-callers';
 import { refusedByList } from '../decide/listed-decision';
@@ -85,9 +85,10 @@ export class FallbackDecider {
     const nowMs = this.parts.clock.now();
     const asked = applied.filter(({ kind }) => kind !== 'slot' && kind !== 'retry');
     const states = asked.map(untouched);
-    const decision = decisionOf({ call, plan, applied: asked, states, isAllowed: true, source: 'open', revision, nowMs });
+    const judgement: Judgement = { call, plan, applied: asked, states, isAllowed: true, source: 'open', revision, nowMs };
+    const decision = decisionOf(judgement);
     if (decision.outcome === 'denied') return decision;
-    return this.parts.admissions.admitted(decision, { call, plan, applied: [], admission: { nowMs, states: [] }, held: undefined, generation: current?.generation });
+    return this.parts.admissions.admitted(decision, { ...judgement, applied: [], states: [] }, current?.generation);
   }
 
   private async byShare({ call, plan, applied, current, policy: { revision }, source }: ShareFacts): Promise<GuardDecision> {
@@ -95,10 +96,12 @@ export class FallbackDecider {
     const refused = { call, plan, revision, source, retryAfterMs: CLOSED_RETRY_MS };
     const judged = await share.judge(call, plan, applied);
     if (!judged) return unavailableDecision(refused);
-    const decision = decisionOf({ call, plan, applied, states: judged.states, isAllowed: judged.isAllowed, source, revision, nowMs: judged.nowMs });
+    const { states, isAllowed, nowMs, isSlotTaken } = judged;
+    const judgement: Judgement = { call, plan, applied, states, isAllowed, source, revision, nowMs };
+    const decision = decisionOf(judgement);
     if (judged.isShareTooSmall) return unavailableDecision({ ...refused, limits: decision.limits });
     if (decision.outcome === 'denied') return decision;
-    return admissions.admitted(decision, { call, plan, applied, admission: judged, held: undefined, isSlotTaken: judged.isSlotTaken, generation: current?.generation });
+    return admissions.admitted(decision, judgement, current?.generation, { isSlotTaken });
   }
 }
 

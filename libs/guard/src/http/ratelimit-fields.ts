@@ -74,8 +74,7 @@ export function exposedFields(options: FieldOptions): string {
 function policyField({ plan, limits, unasked }: GuardDecision): string {
   if (!plan) return '';
   const named = unasked ?? limits;
-  let id = '';
-  for (const report of named) id += `${report.name} `;
+  const id = named.map((report) => report.name).join(' ');
   const known = plan.policyFields.get(id);
   if (known !== undefined) return known;
   const field = serializePolicy(plan, named);

@@ -19,7 +19,7 @@ describe.each(ADAPTERS)('the engine behind %s', (adapter) => {
   let rig: EngineRig;
 
   beforeAll(async () => {
-    rig = await EngineRig.start(adapter, { registry });
+    rig = await EngineRig.start(adapter, { registry, defaultLimits: [{ name: 'start', limit: 100, windowMs: 60_000 }] });
   });
   afterAll(() => rig.stop());
 
@@ -228,5 +228,17 @@ describe.each(ADAPTERS)('the engine behind %s', (adapter) => {
     const small = await rig.tenant('c041-small', { limits: [limitOf({ algorithm: 'fixed-window', limit: 9, burst: null, windowMs: HOUR_MS })] });
     const never = await rig.get('/pay', small, { method: 'POST' });
     expect([never.status, never.headers.get('retry-after')]).toEqual([422, null]);
+  });
+
+  // Mutation: a denial counts as a failure of the store.
+  it('C027 takes no denial for the absence of the store', async () => {
+    const key = await rig.tenant('c027', { limits: [limitOf({ algorithm: 'fixed-window', limit: 2, burst: null, windowMs: HOUR_MS })] });
+    const never = await rig.get('/pay', key, { method: 'POST' });
+    expect([never.status, ((await never.json()) as { code: string }).code]).toEqual([422, 'cost_exceeds_limit']);
+    const answers = [];
+    for (let at = 0; at < 20; at += 1) answers.push(await rig.get('/plain', key));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, ...Array<number>(18).fill(429)]);
+    expect(answers.some(({ headers }) => headers.has('ratelimit-source'))).toBe(false);
+    expect(await metricOf(registry, 'quotaplane_fallbacks_total')).toBe(0);
   });
 });
