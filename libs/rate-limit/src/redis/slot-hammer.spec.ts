@@ -78,7 +78,8 @@ it('returns a killed process\'s share when its lease ends, and no sooner than it
   const killedAtMs = nowMs();
   await victim!.kill();
   const times = (await Promise.all(others.map((holder) => holder.work(orderOf({ forMs: 2 * LEASE_MS + 500, inFlight: 30 }))))).flat();
-  const within = (fromMs: number, untilMs: number): HeldTime[] => times.filter((time) => time.fromMs >= fromMs && time.untilMs <= untilMs);
+  const within = (fromMs: number, untilMs: number): HeldTime[] =>
+    times.filter((time) => time.untilMs > fromMs && time.fromMs < untilMs).map((time) => ({ ...time, fromMs: Math.max(time.fromMs, fromMs), untilMs: Math.min(time.untilMs, untilMs) }));
   expect(mostHeld(within(killedAtMs, killedAtMs + LEASE_MS / 2)).count).toBe(CAP - share);
   expect(mostHeld(within(killedAtMs + LEASE_MS + 50, Infinity)).count).toBe(CAP);
   expect(mostHeld(times).count).toBe(CAP);
