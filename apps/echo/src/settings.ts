@@ -2,6 +2,8 @@
 export interface EchoSettings {
   readonly redisUrl: string;
   readonly port: number;
+  /** Takes the last usage when this process ends while Redis is away. */
+  readonly platform?: { readonly url: string; readonly token: string };
   /** Longest wait for the store per decision in ms; the guard's default when left out. No variable sets it: specs on busy machines do. */
   readonly storeBudgetMs?: number;
 }
@@ -15,7 +17,7 @@ const DEFAULT_PORT = '3001';
 const PORT_MAX = 65_535;
 
 /**
- * Reads `QUOTAPLANE_GUARD_REDIS_URL`, else `REDIS_URL`, and `ECHO_PORT`; nothing else.
+ * Reads `QUOTAPLANE_GUARD_REDIS_URL`, else `REDIS_URL`, and `ECHO_PORT`; `QUOTAPLANE_URL` and `QUOTAPLANE_TOKEN` where both are set; nothing else.
  * @throws {SettingError}
  */
 export function readSettings(env: NodeJS.ProcessEnv): EchoSettings {
@@ -27,5 +29,6 @@ export function readSettings(env: NodeJS.ProcessEnv): EchoSettings {
   const text = env['ECHO_PORT'] || DEFAULT_PORT;
   const port = Number(text);
   if (!/^\d{1,5}$/.test(text) || port > PORT_MAX) throw new SettingError(`echo: ECHO_PORT must be a port from 0 to ${PORT_MAX}, not ${text}`);
-  return { redisUrl, port };
+  const [url, token] = [env['QUOTAPLANE_URL'], env['QUOTAPLANE_TOKEN']];
+  return { redisUrl, port, ...(url && token ? { platform: { url, token } } : {}) };
 }

@@ -15,5 +15,5 @@ export type { LimiterLogger } from './limiter/limiter-logger';
 export type { RequestRules } from './limiter/request-rules';
 export { QuotaMetrics } from './metrics';
 export type { OpenTelemetryMeter } from './open-telemetry';
-export type { DefaultLimit, QuotaplaneOptions } from './options';
+export type { DefaultLimit, PlatformAddress, QuotaplaneOptions } from './options';
 export { QuotaplaneOptionsError } from './resolve-options';

@@ -16,9 +16,18 @@ export interface DefaultLimit {
   readonly burst?: number;
 }
 
+export interface PlatformAddress {
+  /** `http://` or `https://`. */
+  readonly url: string;
+  /** API token with the right `usage:write`, bound to the platform. */
+  readonly token: string;
+}
+
 export interface QuotaplaneOptions {
   /** The platform's Redis, `redis://` or `rediss://`. */
   readonly redisUrl: string;
+  /** Control plane that takes the last usage of a node that ends while Redis is away; without it that usage is in the log alone. */
+  readonly platform?: PlatformAddress;
   /** Name of this service in receipts, journals and logs, `[a-z0-9-]{1,63}`. */
   readonly service: string;
   /** `platform` nodes are listed but not counted in receipts; default `service`. */

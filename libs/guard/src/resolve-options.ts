@@ -4,8 +4,8 @@ import type { DefaultLimit, QuotaplaneOptions } from './options';
 
 /** Options with every default filled in. */
 export interface ResolvedOptions
-  extends Required<Omit<QuotaplaneOptions, 'identity' | 'docsUrl' | 'registry' | 'cors'>>,
-    Pick<QuotaplaneOptions, 'identity' | 'docsUrl' | 'registry'> {
+  extends Required<Omit<QuotaplaneOptions, 'identity' | 'docsUrl' | 'registry' | 'cors' | 'platform'>>,
+    Pick<QuotaplaneOptions, 'identity' | 'docsUrl' | 'registry' | 'platform'> {
   readonly cors: { readonly expose: boolean };
 }
 
@@ -31,6 +31,7 @@ const isWhole = (value: number, least: number, most: number): boolean => Number.
 export function resolveOptions(options: QuotaplaneOptions): ResolvedOptions {
   const resolved: ResolvedOptions = {
     redisUrl: options.redisUrl,
+    platform: options.platform,
     service: options.service,
     kind: options.kind ?? 'service',
     version: options.version ?? '0.0.0',
@@ -55,6 +56,8 @@ export function resolveOptions(options: QuotaplaneOptions): ResolvedOptions {
 function faultsOf(options: ResolvedOptions): string[] {
   const checks: readonly (readonly [boolean, string])[] = [
     [/^rediss?:\/\//.test(options.redisUrl ?? ''), 'redisUrl must be a redis:// or rediss:// URL'],
+    [options.platform === undefined || (/^https?:\/\//.test(options.platform.url) && URL.canParse(options.platform.url)), 'platform.url must be an http:// or https:// URL'],
+    [options.platform === undefined || Boolean(options.platform.token), 'platform.token must be an API token'],
     [SLUG.test(options.service ?? ''), 'service must match [a-z0-9-]{1,63}'],
     [options.kind === 'service' || options.kind === 'platform', 'kind must be service or platform'],
     [isWhole(options.expectedNodes, 1, 100_000), 'expectedNodes must be a whole number from 1 to 100,000'],

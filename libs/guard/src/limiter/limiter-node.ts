@@ -21,6 +21,7 @@ import { QuotaMetrics } from '../metrics';
 import { globalMeter } from '../open-telemetry';
 import type { ResolvedOptions } from '../resolve-options';
 import type { LimiterLogger } from './limiter-logger';
+import { saveLastJournal } from './last-journal';
 import { within } from './within';
 
 /** With a budget of 25 ms it opens after about 75 ms of silence; each call before that waits its budget and no longer. */
@@ -161,9 +162,7 @@ export class LimiterNode implements DecisionLoop {
     this.degradedLog.flush();
     this.catalogue.stop();
     this.directory.stop();
-    const closed = await within(STOP_WAIT_MS, this.journal.close());
-    const isSaved = closed !== undefined && Object.keys(closed.atRisk).length === 0;
-    if (!isSaved) this.logger.error(`the last flush did not reach the store; units at risk: ${closed ? JSON.stringify(closed.atRisk) : 'unknown'}`);
+    await saveLastJournal(this.journal, this.options.platform, this.logger);
     await within(STOP_WAIT_MS, Promise.all([this.offenders.close(), this.traffic.close(), this.kit.close(), this.heartbeat.stop(), this.feed.stop(), this.store.close()]));
     this.limitRedis.disconnect();
     this.platformRedis.disconnect();
