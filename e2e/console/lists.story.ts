@@ -32,9 +32,10 @@ test('a range is denied after a review, listed with its end, and lifted with a r
 
 test('a penalty is set from the palette, by a link that anyone can follow', async ({ page, control }) => {
   const { slug } = await control.tenant('loud', 'free');
-  await page.goto('/');
+  await page.goto('/nodes');
+  await expect(page.getByRole('heading', { name: 'Nodes', level: 1 })).toBeVisible();
   await page.keyboard.press('Control+k');
-  await page.getByPlaceholder(/Search/).fill('penalise');
+  await page.getByPlaceholder(/Find a tenant or tier/).fill('penalise');
   await page.getByRole('button', { name: 'Penalise a caller' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByText('User', { exact: true }).click();
@@ -60,8 +61,8 @@ test('a raise for one user names only the limits that count users', async ({ pag
   const dialog = page.getByRole('dialog');
   await dialog.getByText('One user', { exact: true }).click();
   await expect(dialog.getByLabel('per-minute limit, proposed')).toHaveCount(0);
-  await dialog.getByRole('textbox', { name: 'User' }).fill('ann');
-  await dialog.getByLabel('per-user limit, proposed').fill('40');
+  await dialog.getByRole('textbox', { name: 'User', exact: true }).fill('ann');
+  await dialog.getByLabel('per-user limit, proposed', { exact: true }).fill('40');
   await dialog.getByLabel('Reason').fill('Runs the migration');
   await dialog.getByRole('button', { name: 'Review' }).click();
   await expect(dialog.getByRole('heading', { name: `Review: user ann of ${slug} will get` })).toBeVisible();
