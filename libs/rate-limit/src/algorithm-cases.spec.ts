@@ -103,7 +103,7 @@ describeOnEveryStore('cases of one algorithm', testing, (place) => {
     it.each<[RateKind, number, number]>([
       ['bucket', 6_000, 1], ['epoch', 6_000, 1], ['log', 6_000, 1], ['counter', 6_000, 1], ['queue', 6_000, 1],
       ['bucket', 1_000_000, 200], ['epoch', 1_000_000, 200], ['counter', 1_000_000, 200], ['queue', 1_000_000, 200],
-    ])('C048 admits within 1 %%: %s, %i a second', { timeout: 30_000 }, async (kind, limit, cost) => {
+    ])('C048 admits within a hundredth: %s, %i a second', { timeout: 30_000 }, async (kind, limit, cost) => {
       const rate = { ...rateOf(kind, limit, 1_000), cost, ...(kind === 'bucket' || kind === 'queue' ? { capacity: limit / 200 } : {}) };
       let allowed = 0;
       for (let atMs = 0; atMs < 2_000; atMs += 1) {
