@@ -9,6 +9,8 @@ export type { ExpressMiddleware } from './limiter/express-middleware';
 export type { FastifyLimiterOptions, FastifyPlugin } from './limiter/fastify-plugin';
 export { JobDeniedError, type DelayableJob } from './limiter/job-admission';
 export { Limiter } from './limiter/limiter';
+export { GateFullError, GateTimeoutError, InvalidGateOptionError, type ConcurrencyGate } from '@quotaplane/rate-limit';
+export type { GateOptions } from './limiter/limiter-node';
 export type { LimiterCall, LimiterCaller } from './limiter/limiter-call';
 export type { LimiterDecision, LimiterFigure } from './limiter/limiter-decision';
 export type { LimiterLogger } from './limiter/limiter-logger';

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { CatalogueCache, ChangeFeed, followChanges, Heartbeat, KeyIndex, NodeDirectory, PolicyCache, StoreClock, SubjectCache, Wanted } from '@quotaplane/policy';
-import { connectLimitRedis, createLimitStore, InProcessLimitStore, type LimitStore } from '@quotaplane/rate-limit';
+import {
+  connectLimitRedis, createConcurrencyGate, createLimitStore, InProcessLimitStore, type ConcurrencyGate, type ConcurrencyGateOptions, type LimitStore,
+} from '@quotaplane/rate-limit';
 import { Journal, OffenderLog, RetryWatch, TrafficLog } from '@quotaplane/usage';
 import type { Call } from '../decide/call';
 import type { Decider } from '../decide/decider';
@@ -29,6 +31,9 @@ const BREAKER = { failureThreshold: 4, spacingMs: 20, openMs: 100, now: () => pe
 type LimitRedis = ReturnType<typeof connectLimitRedis>;
 
 const LOCAL_COUNTERS_MAX = 100_000;
+/** What a service caps; see `Limiter.gate`. */
+export type GateOptions = Pick<ConcurrencyGateOptions, 'tenant' | 'name' | 'limit' | 'maxQueue' | 'maxWaitMs'>;
+
 /** Silence of the platform's connection, with a command under way, after which it is made anew, in ms. */
 const PLATFORM_SILENCE_MS = 2000;
 /** Longest wait for each part at start and at the end: a store that is away must hold up neither. */
@@ -130,6 +135,12 @@ export class LimiterNode implements DecisionLoop {
     });
     this.apiKeys = new ApiKeyIdentity(keys, options.storeBudgetMs, () => this.breaker.isOpen);
     this.identity = typeof options.identity === 'function' ? options.identity(this.apiKeys) : (options.identity ?? this.apiKeys);
+  }
+
+  /** A cap on tasks at once over all nodes, on this node's store. The name is kept apart from those of the platform's own counts. */
+  gateOf({ name, ...options }: GateOptions): ConcurrencyGate {
+    const shareOf = (limit: number): number => this.directory.shareOf(limit, this.incarnation);
+    return createConcurrencyGate({ ...options, name: `gate.${name}`, store: this.store, shareOf, deadlineMs: this.options.storeBudgetMs });
   }
 
   /** A decision loop with rules of its own over this node's store, clock and breaker. */

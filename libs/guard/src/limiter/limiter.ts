@@ -1,10 +1,11 @@
+import type { ConcurrencyGate } from '@quotaplane/rate-limit';
 import { expressMiddleware, type ExpressMiddleware } from './express-middleware';
 import { fastifyPlugin, type FastifyLimiterOptions, type FastifyPlugin } from './fastify-plugin';
 import type { CallGate } from './call-gate';
 import { admitJob, type DelayableJob } from './job-admission';
 import { arrivalOf, type LimiterCall } from './limiter-call';
 import { limiterDecisionOf, type LimiterDecision } from './limiter-decision';
-import type { LimiterNode } from './limiter-node';
+import type { GateOptions, LimiterNode } from './limiter-node';
 import type { RequestRules } from './request-rules';
 
 /** Decides calls of any kind by the platform's limits and quotas. Made by {@link createLimiter}, or injected in a Nest service. */
@@ -12,7 +13,7 @@ export class Limiter {
   /** @internal */
   constructor(
     private readonly node: LimiterNode,
-    private readonly gate: CallGate,
+    private readonly calls: CallGate,
   ) {}
 
   /**
@@ -20,7 +21,7 @@ export class Limiter {
    * @returns a denial is a value; `retryAfterMs` tells when to ask again
    */
   async decide(call: LimiterCall): Promise<LimiterDecision> {
-    return limiterDecisionOf(await this.gate.admit(await arrivalOf(call, this.node.apiKeys)));
+    return limiterDecisionOf(await this.calls.admit(await arrivalOf(call, this.node.apiKeys)));
   }
 
   /**
@@ -28,12 +29,12 @@ export class Limiter {
    * bodies too when it stands before the body parser; on a route it knows the route's template, and after a parser the body.
    */
   express(rules: RequestRules = {}): ExpressMiddleware {
-    return expressMiddleware(this.node, this.gate, rules);
+    return expressMiddleware(this.node, this.calls, rules);
   }
 
   /** Plugin for plain Fastify: `app.register(limiter.fastify())`. Judges every request of the instance that registers it. */
   fastify(rules: FastifyLimiterOptions = {}): FastifyPlugin {
-    return fastifyPlugin(this.node, this.gate, rules);
+    return fastifyPlugin(this.node, this.calls, rules);
   }
 
   /**
@@ -65,6 +66,17 @@ export class Limiter {
         throw error;
       }
     };
+  }
+
+  /**
+   * Caps how many tasks of a tenant use a resource at once, over all nodes, such as the connections of a pool: `limit` run, `maxQueue` of this process wait,
+   * for `maxWaitMs` at most. While the store is away this node runs its share. Gates of one tenant and name share their slots; make each once and keep it.
+   * @example const reports = limiter.gate({ tenant: 'acme', name: 'reports', limit: 4, maxQueue: 20, maxWaitMs: 2000 });
+   *   const rows = await reports.run((signal) => pool.query('select ...'));
+   * @throws {InvalidGateOptionError}; and `run` rejects with {@link GateFullError} or {@link GateTimeoutError} where nothing was run
+   */
+  gate(options: GateOptions): ConcurrencyGate {
+    return this.node.gateOf(options);
   }
 
   /** Writes the last usage and leaves the list of nodes. Call it when the last call has been decided. */
