@@ -1,11 +1,14 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { readCaseTests, testsOf, type CaseTest } from './cases/case-tests.mjs';
+import { allTests, readCaseTests, testsOf, type CaseTest } from './cases/case-tests.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** Kind of fault -> the cases of it that must be tests. */
 const KINDS = JSON.parse(readFileSync(new URL('cases/case-kinds.json', import.meta.url), 'utf8')) as Record<string, string[]>;
+/** Kind of fault -> tests that make its inputs, so that the kind is held and not the one input. */
+const GENERATED = JSON.parse(readFileSync(new URL('cases/generated-inputs.json', import.meta.url), 'utf8')) as Record<string, { file: string; test: string }[]>;
 const IDS = Object.values(KINDS).flat();
 
 describe('cases', () => {
@@ -21,6 +24,16 @@ describe('cases', () => {
   it('each name the change of the code that makes them fail', () => {
     expect(tests.filter(({ mutation }) => mutation === undefined).map(({ file, line, name }) => `${file}:${line} ${name}`)).toEqual([]);
   });
+
+  // Mutation: turn a property into one example, or rename it.
+  it('are of kinds whose inputs are also made, by fast-check or by a table', () => {
+    expect(Object.keys(GENERATED)).toEqual(Object.keys(KINDS));
+    const lost = Object.entries(GENERATED).flatMap(([kind, named]) => named.filter(({ file, test }) => {
+      const text = existsSync(join(ROOT, file)) ? readFileSync(join(ROOT, file), 'utf8') : '';
+      return !allTests(file, text).some(({ name, isGenerated }) => isGenerated && name.includes(test));
+    }).map(({ file, test }) => `${kind}: ${file} ${test}`));
+    expect(lost).toEqual([]);
+  });
 });
 
 describe('the scan for cases', () => {
@@ -34,6 +47,11 @@ describe('the scan for cases', () => {
 
   it('takes no test that does not run', () => {
     expect(found("it.skip('C001', () => {}); it.todo('C002'); describe.skip('a', () => { it('C003', () => {}); });")).toEqual([]);
+  });
+
+  it('knows inputs that are made from examples', () => {
+    const text = "it('one', () => {}); it.each([1])('two', () => {}); it('three', () => fc.assert(fc.property())); describe.each([1])('g', () => { it('four', () => {}); });";
+    expect(allTests('x.spec.ts', text).map(({ isGenerated }) => isGenerated)).toEqual([false, true, true, true]);
   });
 
   it('reads the mutation above a test, above its group, or at its beginning', () => {

@@ -23,18 +23,27 @@ export function readCaseTests(root) {
 /** @param text of one spec */
 export function testsOf(file, text) {
   if (!/\bC\d{3}\b/.test(text)) return [];
+  return allTests(file, text).flatMap((test) => [...new Set(test.name.match(CASE_ID) ?? [])].map((id) => ({ id, ...test })));
+}
+
+/**
+ * Every test that a spec runs. `isGenerated`: by fast-check, or for each row of a table; its own or one of a group around it.
+ * @param text of one spec
+ */
+export function allTests(file, text) {
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true, file.endsWith('x') ? ts.ScriptKind.TSX : ts.ScriptKind.TS);
   const found = [];
   const visit = (node, around) => {
     const block = blockOf(node);
     if (block === undefined) return ts.forEachChild(node, (child) => visit(child, around));
     if (block.words.some((word) => NOT_RUN.has(word))) return undefined;
-    const here = { name: [around.name, block.title].filter(Boolean).join(' > '), mutation: mutationOf(node, source) ?? around.mutation };
+    const isGenerated = around.isGenerated || block.words.includes('each') || (block.isTest && /\bfc\.(assert|check)\(/.test(node.getText(source)));
+    const here = { name: [around.name, block.title].filter(Boolean).join(' > '), mutation: mutationOf(node, source) ?? around.mutation, isGenerated };
     if (!block.isTest) return node.arguments.forEach((part) => visit(part, here));
     const { line } = source.getLineAndCharacterOfPosition(node.getStart(source));
-    for (const id of new Set(here.name.match(CASE_ID) ?? [])) found.push({ id, file, line: line + 1, ...here });
+    found.push({ file, line: line + 1, ...here });
   };
-  visit(source, { name: '', mutation: undefined });
+  visit(source, { name: '', mutation: undefined, isGenerated: false });
   return found;
 }
 
