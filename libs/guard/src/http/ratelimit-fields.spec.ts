@@ -6,7 +6,7 @@ import { appliedTo } from '../decide/charges';
 import type { Call } from '../decide/call';
 import { decisionOf, type GuardDecision } from '../decide/guard-decision';
 import { limitOf, policyOf, type PolicyParts } from '../specs/policies';
-import { fieldsOf } from './ratelimit-fields';
+import { fieldsOf, retryAfterSeconds } from './ratelimit-fields';
 
 const call: Call = {
   tenant: 'hobby', isAnonymous: false, class: { slug: 'default', meter: 'requests', failMode: 'local' }, method: 'GET', route: '/echo', cost: 1, address: '192.0.2.1', arrivedAtMs: 0,
@@ -54,6 +54,7 @@ describe('the rate limit fields', () => {
     const written = fields(judged({}, [{ remaining: 0, resetAfterMs: 12_001, moreAfterMs: 1, retryAfterMs: 1 }]));
     expect(written).toMatchObject({ 'Retry-After': '1', 'RateLimit-Reset': '13', 'Cache-Control': 'no-store' });
     expect(written['RateLimit']).toContain(';r=0;t=1;');
+    expect([0, 1, 1_000, 1_001].map(retryAfterSeconds)).toEqual([1, 1, 1, 2]);
   });
 
   it('show the violated limits only on a denial, and the largest wait', () => {
