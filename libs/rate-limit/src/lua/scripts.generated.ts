@@ -45,7 +45,7 @@ return replies
 `,
   },
   'judge-and-spend': {
-    sha1: 'f4781e8cc1e96f2d437f2469786f2b066f7034f1',
+    sha1: 'b9a402e9ba291fee75df0794ae8de4efa74c75ee',
     source: `
 
 
@@ -304,8 +304,13 @@ if match(asked, 'g') then
 
 
 
+
 do
 local CHUNK = 100
+
+local LONG_CHUNK = 1000
+
+local units_of = {}
 
 local function parsed(text)
 local left, right = match(text, '^(%d+):(%d+)$')
@@ -322,7 +327,7 @@ end
 local function entry(log, at)
 local texts = log.texts
 while at > log.read do
-local chunk = call('LRANGE', log.key, log.read + 1, log.read + CHUNK)
+local chunk = call('LRANGE', log.key, log.read + 1, log.read + (log.read < LONG_CHUNK and CHUNK or LONG_CHUNK))
 for each = 1, #chunk do texts[log.read + each] = chunk[each] end
 log.read = log.read + #chunk
 end
@@ -350,14 +355,31 @@ end
 
 
 local function wait_for(state, units, window_ms)
-local log, freed = state[3], 0
-for at = log and log.first or 1, log and log.last or 0 do
-local text = entry(log, at)
-
-freed = freed + (exact(match(text, '^%d+:(%d+)$')) or 0)
-if freed >= units then return parsed(text) + window_ms - now end
+local log = state[3]
+if not log or log.first > log.last then return state[2] > 0 and window_ms or log.newest + window_ms - now end
+local freed, summed = log.freed, log.summed
+local total = freed[summed]
+while summed < log.last and total < units do
+summed = summed + 1
+local text = match(entry(log, summed), '^%d+:(%d+)$') or '0'
+local more = units_of[text]
+if not more then
+more = exact(text) or 0
+units_of[text] = more
 end
-return state[2] > 0 and window_ms or log.newest + window_ms - now
+total = total + more
+freed[summed] = total
+end
+log.summed = summed
+if total < units then return state[2] > 0 and window_ms or log.newest + window_ms - now end
+local low, high = log.first, summed
+while low < high do
+local middle = floor_divide(low + high, 2)
+if freed[middle] < units then low = middle + 1 else high = middle end
+end
+
+local wait = parsed(entry(log, low)) + window_ms - now
+return wait > 0 and wait or 1
 end
 
 
@@ -373,7 +395,7 @@ if head.err then return nil end
 local sum = head[1] and exact(match(head[1], '^%d+$'))
 if not sum then return nil end
 window_ms = tonumber(window_ms)
-local log = { key = key, texts = {}, read = #head - 1, first = 1, last = #head - 1, length = #head, newest = 0, is_ahead = false }
+local log = { key = key, texts = {}, read = #head - 1, first = 1, last = #head - 1, length = #head, newest = 0, is_ahead = false, freed = {} }
 for at = 2, #head do log.texts[at - 1] = head[at] end
 if #head == 16 then
 log.length = call('LLEN', key)
@@ -389,6 +411,7 @@ local at, expired = parsed(entry(log, log.first))
 if now - at < window_ms then break end
 sum, log.first = expired < sum and sum - expired or 0, log.first + 1
 end
+log.summed, log.freed[log.first - 1] = log.first - 1, 0
 return sum > 0 and { sum, tail, log } or emptied(log)
 end,
 judge = function(state, limit, window_ms, _, cost, claimed, closed_ms)
@@ -614,7 +637,10 @@ call('HSET', key, order.incarnation, format('%.0f:%.0f:%.0f', state[2], now + or
 end
 if state[3] then call('HSET', key, '#since', format('%.0f', state[3])) end
 for name, text in pairs(order.ahead or {}) do call('HSET', key, name, text) end
-if #state[5] > 0 then call('HDEL', key, unpack(state[5])) end
+
+for from = 1, #state[5], 1000 do
+call('HDEL', key, unpack(state[5], from, from + 999 < #state[5] and from + 999 or #state[5]))
+end
 call('PEXPIRE', key, ttl)
 end,
 }

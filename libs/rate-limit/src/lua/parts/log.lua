@@ -1,9 +1,14 @@
 --[[ 'g' sliding log: list; element 0 the running sum, then "time_ms:units", oldest first, one entry a ms. An entry counts while now - time < window_ms.
 State { sum, tail, log }: sum of the live units; tail, the units at now, written as the last entry; log, what was read of the list, the same for all
-states of the key: the stored entries log.first .. log.last are live and stay. Entries ahead of the clock are in the tail: re-based, kept.
+states of the key: the stored entries log.first .. log.last are live and stay, and log.freed has their running sums as far as log.summed. Entries
+ahead of the clock are in the tail: re-based, kept.
 A malformed entry counts as long expired; a sum that does not fit its entries heals when the last of them expires. ]]
 do
   local CHUNK = 100
+  -- A walk that has come this far goes on in longer steps.
+  local LONG_CHUNK = 1000
+  -- Units by their text: most entries of a walk have the same.
+  local units_of = {}
 
   local function parsed(text)
     local left, right = match(text, '^(%d+):(%d+)$')
@@ -20,7 +25,7 @@ do
   local function entry(log, at)
     local texts = log.texts
     while at > log.read do
-      local chunk = call('LRANGE', log.key, log.read + 1, log.read + CHUNK)
+      local chunk = call('LRANGE', log.key, log.read + 1, log.read + (log.read < LONG_CHUNK and CHUNK or LONG_CHUNK))
       for each = 1, #chunk do texts[log.read + each] = chunk[each] end
       log.read = log.read + #chunk
     end
@@ -46,16 +51,33 @@ do
     return tail
   end
 
-  -- ms until `units` have expired, from the oldest on.
+  -- ms until `units` have expired, from the oldest on. What was walked stays summed: a crowd of denials in one batch costs one walk.
   local function wait_for(state, units, window_ms)
-    local log, freed = state[3], 0
-    for at = log and log.first or 1, log and log.last or 0 do
-      local text = entry(log, at)
-      -- The walk may be long, and only the last time counts.
-      freed = freed + (exact(match(text, '^%d+:(%d+)$')) or 0)
-      if freed >= units then return parsed(text) + window_ms - now end
+    local log = state[3]
+    if not log or log.first > log.last then return state[2] > 0 and window_ms or log.newest + window_ms - now end
+    local freed, summed = log.freed, log.summed
+    local total = freed[summed]
+    while summed < log.last and total < units do
+      summed = summed + 1
+      local text = match(entry(log, summed), '^%d+:(%d+)$') or '0'
+      local more = units_of[text]
+      if not more then
+        more = exact(text) or 0
+        units_of[text] = more
+      end
+      total = total + more
+      freed[summed] = total
     end
-    return state[2] > 0 and window_ms or log.newest + window_ms - now
+    log.summed = summed
+    if total < units then return state[2] > 0 and window_ms or log.newest + window_ms - now end
+    local low, high = log.first, summed
+    while low < high do
+      local middle = floor_divide(low + high, 2)
+      if freed[middle] < units then low = middle + 1 else high = middle end
+    end
+    -- Planted entries may be in any order: a wait is never over already, nor is it a word for never.
+    local wait = parsed(entry(log, low)) + window_ms - now
+    return wait > 0 and wait or 1
   end
 
   -- Nothing stored stays.
@@ -71,7 +93,7 @@ do
       local sum = head[1] and exact(match(head[1], '^%d+$'))
       if not sum then return nil end
       window_ms = tonumber(window_ms)
-      local log = { key = key, texts = {}, read = #head - 1, first = 1, last = #head - 1, length = #head, newest = 0, is_ahead = false }
+      local log = { key = key, texts = {}, read = #head - 1, first = 1, last = #head - 1, length = #head, newest = 0, is_ahead = false, freed = {} }
       for at = 2, #head do log.texts[at - 1] = head[at] end
       if #head == 16 then
         log.length = call('LLEN', key)
@@ -87,6 +109,7 @@ do
         if now - at < window_ms then break end
         sum, log.first = expired < sum and sum - expired or 0, log.first + 1
       end
+      log.summed, log.freed[log.first - 1] = log.first - 1, 0
       return sum > 0 and { sum, tail, log } or emptied(log)
     end,
     judge = function(state, limit, window_ms, _, cost, claimed, closed_ms)

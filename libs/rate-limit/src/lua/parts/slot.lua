@@ -73,7 +73,10 @@ do
       end
       if state[3] then call('HSET', key, '#since', format('%.0f', state[3])) end
       for name, text in pairs(order.ahead or {}) do call('HSET', key, name, text) end
-      if #state[5] > 0 then call('HDEL', key, unpack(state[5])) end
+      -- In steps: Lua hands on some 8,000 arguments at most, and an error here would come after the first write.
+      for from = 1, #state[5], 1000 do
+        call('HDEL', key, unpack(state[5], from, from + 999 < #state[5] and from + 999 or #state[5]))
+      end
       call('PEXPIRE', key, ttl)
     end,
   }
