@@ -179,6 +179,20 @@ describe('a client that waits as told', () => {
       expect(server.sent.map(({ atMs }) => atMs - startedAt)).toEqual([0, 0, 0, 4000]);
     });
 
+    // Fails when the wait is told as the clock gives it, such as 995.1436299999999 ms.
+    it('tells its waits in whole ms, never less than it waits', async () => {
+      const waits: number[] = [];
+      let nowMs = 0.25;
+      const client = createQuotaClient({ fetch: serverOf(state(0, 1), state(9, 1)).send, pace: true, now: () => nowMs, onWait: ({ waitMs }) => waits.push(waitMs) });
+      await client(URL_OF);
+      nowMs = 0.5;
+      const second = client(URL_OF);
+      nowMs = 2000;
+      await vi.runAllTimersAsync();
+      await second;
+      expect(waits).toEqual([1000]);
+    });
+
     it('knows nothing of calls under way at once, whose end nobody can tell', async () => {
       const full = { status: 200, headers: { RateLimit: '"in-flight";r=0;t=5;qp-cost=1', 'RateLimit-Policy': '"in-flight";q=5;qu="concurrent-requests"' } };
       expect(await calls(serverOf(full), 2)).toEqual([0, 0]);

@@ -55,7 +55,7 @@ export function createQuotaClient(options: QuotaClientOptions = {}): QuotaFetch 
     const wait = async (reason: QuotaWait['reason'], waitMs: number, sent: number): Promise<void> => {
       const untilMs = now() + waitMs;
       leftMs -= waitMs;
-      onWait?.({ reason, waitMs, url, sent });
+      onWait?.({ reason, waitMs: Math.ceil(waitMs), url, sent });
       await pauseUntil(untilMs, now, signal);
     };
 

@@ -68,7 +68,7 @@ export class Decider {
     const { known, breaker, clock, fallback } = this.parts;
     if (breaker.isOpen) return fallback.refuse(call, entry, 'unavailable');
     if (!known.of(call.tenant) && breaker.mayPass()) await this.askUntilJudged({ ...call, cost: 0, isExempt: true });
-    return refusedByList({ call, entry, policy: known.of(call.tenant)?.policy, source: SOURCE, nowMs: clock.now() });
+    return refusedByList({ call, entry, current: known.of(call.tenant), source: SOURCE, nowMs: clock.now() });
   }
 
   private async askUntilJudged(call: Call): Promise<Exclude<Round, 'again'>> {
@@ -117,7 +117,7 @@ export class Decider {
     const verdict = await asked;
     if (!isJudged(verdict)) return this.notJudged(verdict, call, subjectFields, current);
     this.heard(verdict.nowMs);
-    if (isSuspended) return { decision: blockedDecision({ call, plan, revision, source: SOURCE, nowMs: verdict.nowMs }) };
+    if (isSuspended) return { decision: blockedDecision({ call, plan, revision, generation, source: SOURCE, nowMs: verdict.nowMs }) };
     const { states, nowMs } = verdict;
     const judgement: Judgement = { call, plan, applied, states, isAllowed: verdict.status === 'allowed', source: SOURCE, revision, nowMs };
     const decision = decisionOf(judgement);

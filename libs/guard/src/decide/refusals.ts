@@ -13,6 +13,8 @@ interface RefusalFacts {
   readonly call: Call;
   readonly plan: CallPlan | undefined;
   readonly revision: number;
+  /** Of the quota counters, so that a refusal names the same counters as the calls before it; undefined where nobody is billed. */
+  readonly generation: number | undefined;
   readonly source: DecisionSource;
 }
 
@@ -43,9 +45,9 @@ function refusal({ call, plan, revision, source }: RefusalFacts): Pick<GuardDeci
 }
 
 /** Reports of a refusal that no limit caused: nothing is available until `afterMs`, and none is violated. */
-function exhausted({ call, plan }: RefusalFacts, afterMs: number): GuardReport[] {
+function exhausted({ call, plan, generation }: RefusalFacts, afterMs: number): GuardReport[] {
   if (!plan) return [];
-  const applied = appliedTo(plan, call, 0);
+  const applied = appliedTo(plan, call, generation ?? 0);
   const state = { remaining: 0, resetAfterMs: afterMs, moreAfterMs: afterMs, retryAfterMs: 0 };
   return reportsOf({ plan, applied, cost: call.cost, states: applied.map(() => state) });
 }

@@ -50,8 +50,7 @@ export class FallbackDecider {
   refuse(call: Call, entry: ListEntry, cause: FallbackCause): GuardDecision {
     const { known, clock, defaults, onFallback } = this.parts;
     const current = known.of(call.tenant);
-    const policy = current?.policy ?? defaults;
-    const decision = refusedByList({ call, entry, policy, source: current ? 'local' : 'default', nowMs: clock.now() });
+    const decision = refusedByList({ call, entry, current: current ?? { policy: defaults, generation: undefined }, source: current ? 'local' : 'default', nowMs: clock.now() });
     onFallback(call, decision, cause);
     return decision;
   }
@@ -64,9 +63,9 @@ export class FallbackDecider {
     const source: DecisionSource = current ? (cause === 'lost' ? 'last-known' : 'local') : 'default';
     // Who is on the allow list would not be limited by the store either.
     if (!plan || call.class.failMode === 'closed' && call.isExempt !== true) {
-      return unavailableDecision({ call, plan, revision: policy.revision, source, retryAfterMs: CLOSED_RETRY_MS });
+      return unavailableDecision({ call, plan, revision: policy.revision, generation: current?.generation, source, retryAfterMs: CLOSED_RETRY_MS });
     }
-    if (policy.status === 'suspended') return blockedDecision({ call, plan, revision: policy.revision, source, nowMs: clock.now() });
+    if (policy.status === 'suspended') return blockedDecision({ call, plan, revision: policy.revision, generation: current?.generation, source, nowMs: clock.now() });
     const applied = appliedTo(plan, call, current?.generation ?? 0).filter(isJudgedLocally);
     return call.class.failMode === 'open' ? this.openly(call, plan, applied, current, policy) : this.byShare({ call, plan, applied, current, policy, source });
   }
@@ -93,7 +92,7 @@ export class FallbackDecider {
 
   private async byShare({ call, plan, applied, current, policy: { revision }, source }: ShareFacts): Promise<GuardDecision> {
     const { share, admissions } = this.parts;
-    const refused = { call, plan, revision, source, retryAfterMs: CLOSED_RETRY_MS };
+    const refused = { call, plan, revision, generation: current?.generation, source, retryAfterMs: CLOSED_RETRY_MS };
     const judged = await share.judge(call, plan, applied);
     if (!judged) return unavailableDecision(refused);
     const { states, isAllowed, nowMs, isSlotTaken } = judged;

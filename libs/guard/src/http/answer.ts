@@ -33,11 +33,12 @@ export class Answer implements CallAnswer {
     this.raw = 'raw' in answer ? answer.raw : answer;
   }
 
-  /** Puts the fields of a decision on the answer, in place of those of an earlier decision on the same request. */
+  /** Puts the fields of a decision on the answer, in place of those of an earlier decision on the same request. A 401 has none: the early ones stay. */
   set(fields: readonly ResponseField[]): void {
     if (this.raw.headersSent) return;
     // An earlier decision may have said more, such as that it was made without the store.
-    if (this.raw.hasHeader(policy) || this.raw.hasHeader(source)) for (const name of OWN_FIELDS) this.raw.removeHeader(name);
+    const isDecision = fields.some(([name]) => name === policy || name === source);
+    if (isDecision && (this.raw.hasHeader(policy) || this.raw.hasHeader(source))) for (const name of OWN_FIELDS) this.raw.removeHeader(name);
     for (const [name, value] of fields) this.raw.setHeader(name, value);
   }
 

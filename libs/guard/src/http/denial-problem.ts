@@ -36,7 +36,7 @@ function bindingMembers(binding: GuardReport): Pick<DenialProblem, 'scope' | 'po
 
 function detailOf(code: ErrorCode, binding: GuardReport | undefined, cost: number, retryAfter: number | undefined): string {
   if (code === 'blocked') return 'this caller is blocked, or its account suspended';
-  if (code === 'penalised') return `${binding ? `${binding.name}: ` : ''}too many calls past the limit; no request passes for ${inWords(retryAfter)}`;
+  if (code === 'penalised') return `${binding ? `${binding.name}: too many calls past the limit` : 'this caller is held back for a while'}; no request passes for ${inWords(retryAfter)}`;
   if (code === 'limiter_unavailable') return `limits cannot be checked just now; try again in ${inWords(retryAfter)}`;
   if (!binding) return 'this request is over its limit';
   const { name, remaining, capacity } = binding;

@@ -52,6 +52,20 @@ describe.each(ADAPTERS)('callers behind %s', (adapter) => {
       expect([answer.status, answer.headers.get('ratelimit-policy'), answer.headers.get('ratelimit-source')]).toEqual([403, '"per-minute";q=7;w=3600', null]);
     });
 
+    // Mutation: leave the quota's generation out of a refusal.
+    it('are told of the same counters as before they were refused', async () => {
+      const key = await rig.tenant('still', { limits: [hourly(1000)], quotas: [{ meter: 'requests', allowance: 1000, overage: 'reject' }] });
+      const partitions = async (status: number): Promise<readonly string[]> => {
+        await expect.poll(() => rig.status('/plain', key), { timeout: 3000, interval: 50 }).toBe(status);
+        return [...((await rig.get('/plain', key)).headers.get('ratelimit') ?? '').matchAll(/pk=:[^:]+:/g)].map(([partition]) => partition);
+      };
+      const before = await partitions(200);
+      await rig.lists([{ list: 'deny', scope: 'tenant', tenant: 'still' }]);
+      expect(before.length).toBe(2);
+      expect(await partitions(403)).toEqual(before);
+      await rig.lists([]);
+    });
+
     it('wait until a penalty set by hand ends', async () => {
       const key = await rig.tenant('punished', { limits: [hourly(1000)] });
       const untilMs = Date.now() + 5000;
@@ -59,7 +73,8 @@ describe.each(ADAPTERS)('callers behind %s', (adapter) => {
       await expect.poll(() => rig.status('/plain', key), { timeout: 3000, interval: 50 }).toBe(429);
       const answer = await rig.get('/plain', key);
       const body = (await answer.json()) as { retryAfter: number };
-      expect(body).toMatchObject({ code: 'penalised', type: expect.stringContaining('abnormal-usage-detected') });
+      // Nobody has counted its calls: an operator set it.
+      expect(body).toMatchObject({ code: 'penalised', type: expect.stringContaining('abnormal-usage-detected'), detail: expect.stringMatching(/^this caller is held back/) });
       expect(answer.headers.get('cache-control')).toBe('no-store');
       expect(answer.headers.get('retry-after')).toBe(String(body.retryAfter));
       await new Promise((resolve) => setTimeout(resolve, body.retryAfter * 1000));

@@ -114,6 +114,13 @@ describe.each(ADAPTERS)('the early hook on %s', (adapter) => {
     expect(answer.headers.get('access-control-expose-headers')?.match(/RateLimit-Policy/g)).toHaveLength(1);
   });
 
+  // Fails when a refusal that no limit was asked for takes the early fields away.
+  it('leaves its fields on a 401, which has none of its own', async () => {
+    const answer = await fetch(`${url}/echo`, { headers: { 'X-Api-Key': 'garbage' } });
+    expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([401, 'ApiKey']);
+    expectEarlyFields(answer);
+  });
+
   // Fails when the hook runs after the parser, or lets the request go on.
   it('denies before the body is parsed, with 429, the fields and the problem', async () => {
     await setEarly(1);
