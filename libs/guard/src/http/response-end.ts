@@ -20,7 +20,20 @@ export interface EndingResponse {
 interface EventSource {
   readonly destroyed?: boolean;
   once(event: 'close', listener: () => void): unknown;
-  off(event: 'close', listener: () => void): unknown;
+}
+
+/** The answers under way on each connection. One listener serves them all: a client that pipelines eleven calls would make Node warn of a leak. */
+const underWay = new WeakMap<EventSource, Set<() => void>>();
+
+function answersOn(socket: EventSource): Set<() => void> {
+  const known = underWay.get(socket);
+  if (known) return known;
+  const answers = new Set<() => void>();
+  underWay.set(socket, answers);
+  socket.once('close', () => {
+    for (const end of answers) end();
+  });
+  return answers;
 }
 
 /**
@@ -31,6 +44,7 @@ export function onResponseEnd(response: EndingResponse | { readonly raw: EndingR
   const raw = 'raw' in response ? response.raw : response;
   // HTTP/2 shares one connection among many answers and forbids much of its face; each of those closes by itself.
   const socket = raw.req && 'httpVersionMajor' in raw.req && raw.req.httpVersionMajor === 2 ? undefined : raw.req?.socket;
+  const answers = socket && socket.destroyed !== true ? answersOn(socket) : undefined;
   let hasEnded = false;
   const end = (): void => {
     if (hasEnded) return;
@@ -38,11 +52,11 @@ export function onResponseEnd(response: EndingResponse | { readonly raw: EndingR
     raw.off('finish', end);
     raw.off('close', end);
     // Kept alive, a connection outlives its answers by thousands.
-    socket?.off('close', end);
+    answers?.delete(end);
     onEnd({ statusCode: raw.statusCode, isAborted: !raw.writableFinished });
   };
   if (raw.writableFinished || raw.destroyed || socket?.destroyed === true) return end();
   raw.once('finish', end);
   raw.once('close', end);
-  socket?.once('close', end);
+  answers?.add(end);
 }
