@@ -10,7 +10,7 @@ import layout from '../../../components/layout.module.css';
 import { Loaded } from '../../../components/loaded';
 import { Empty } from '../../../components/notices';
 import { Page } from '../../../components/page';
-import { formatCount, formatWindow } from '../../../format/number';
+import { formatWindow, plural } from '../../../format/number';
 import { useCan } from '../../session/api/session.queries';
 import { classListQuery } from '../api/class.queries';
 import { CreateClass, EditClass } from '../components/class-dialogs';
@@ -50,7 +50,7 @@ const columns = [
       row: {
         original: { retry },
       },
-    }) => (retry === null ? 'as a new call' : `${formatCount(retry.cost)} units within ${formatWindow(retry.windowMs)}, at most ${retry.max}`),
+    }) => (retry === null ? 'as a new call' : `${plural(retry.cost, 'unit')} within ${formatWindow(retry.windowMs)}, at most ${retry.max}`),
   }),
   column.display({ id: 'description', header: 'Description', cell: ({ row: { original: each } }) => each.description || '–' }),
 ];

@@ -17,15 +17,27 @@ export const offenderColumns = [
   column.display({
     id: 'tenant',
     header: 'Tenant',
-    meta: { width: '18%' },
-    cell: ({ row: { original: offender } }) =>
-      isReserved(offender.tenant) ? (
-        <span className={classes.tenant}>{offender.tenant}</span>
-      ) : (
-        <Link to="/tenants/$slug" params={{ slug: offender.tenant }} className={classes.tenant}>
-          {offender.tenant}
-        </Link>
-      ),
+    meta: { width: '14%' },
+    cell: ({
+      row: {
+        original: { tenant, tier },
+      },
+    }) => (
+      <span className={classes.figure}>
+        {isReserved(tenant) ? (
+          <span className={classes.tenant}>{tenant}</span>
+        ) : (
+          <Link to="/tenants/$slug" params={{ slug: tenant }} className={classes.tenant}>
+            {tenant}
+          </Link>
+        )}
+        {tier === null ? null : (
+          <Link to="/tiers/$slug" params={{ slug: tier }} className={classes.tier}>
+            {tier} tier
+          </Link>
+        )}
+      </span>
+    ),
   }),
   column.display({
     id: 'subject',
@@ -40,22 +52,6 @@ export const offenderColumns = [
         <code title={subject.id}>{subject.id}</code>
       </span>
     ),
-  }),
-  column.display({
-    id: 'tier',
-    header: 'Tier',
-    cell: ({
-      row: {
-        original: { tier },
-      },
-    }) =>
-      tier === null ? (
-        '–'
-      ) : (
-        <Link to="/tiers/$slug" params={{ slug: tier }} className={classes.quiet}>
-          {tier}
-        </Link>
-      ),
   }),
   column.display({
     id: 'limits',
@@ -93,7 +89,7 @@ export const offenderColumns = [
   column.display({
     id: 'share',
     header: 'Of all denials',
-    meta: { width: '150px' },
+    meta: { width: '120px' },
     cell: ({
       row: {
         original: { share, tenant },
@@ -128,14 +124,14 @@ export const offenderColumns = [
       ) : honoursRetryAfter ? (
         <Badge tone="good">yes</Badge>
       ) : (
-        <Badge tone="bad">no, retries early</Badge>
+        <Badge tone="bad">retries early</Badge>
       ),
   }),
   column.display({ id: 'seen', header: 'Last denied', cell: ({ row: { original: offender } }) => <Time at={offender.lastSeen} as="relative" /> }),
   column.display({
     id: 'actions',
     header: () => <span className={classes.hidden}>Actions</span>,
-    meta: { isNumeric: true, width: '200px' },
+    meta: { isNumeric: true, width: '120px' },
     cell: ({
       row: {
         original: { tenant, subject },

@@ -26,7 +26,7 @@ export function OverrideList({ tenant, zone }: { readonly tenant: string; readon
         <>
           {items.length === 0 ? (
             <Empty title="No overrides" icon={<IconTrendingUp size={30} stroke={1.4} aria-hidden />}>
-              This tenant has exactly what its tier gives. A raised limit shows here with its end.
+              The tenant as a whole has what its tier gives. A raised limit shows here with its end.
             </Empty>
           ) : (
             <ul className={classes.list}>

@@ -18,7 +18,7 @@ export function QuotaRows({ form }: { readonly form: DraftForm }): ReactNode {
       <h3 className={classes.legend}>Monthly quotas</h3>
       <div className={classes.scroll}>
         <table className={classes.editor} aria-label="Quotas of the draft">
-          <thead>
+          <thead hidden={fields.length === 0}>
             <tr>
               {['Meter', 'Allowance, units', 'Past it', ...(hasLane ? ['Then, units', 'Per'] : []), ''].map((title) => (
                 <th key={title} scope="col">
@@ -32,21 +32,21 @@ export function QuotaRows({ form }: { readonly form: DraftForm }): ReactNode {
               const isThrottled = quotas[index]?.overage === 'throttle';
               return (
                 <tr key={field.id}>
-                  <td>
+                  <td data-label="Meter">
                     <TextInput
                       aria-label={`Quota ${index + 1}: meter`}
                       error={errors?.[index]?.meter?.message}
                       {...form.register(`quotas.${index}.meter`)}
                     />
                   </td>
-                  <td>
+                  <td data-label="Allowance, units">
                     <TextInput
                       aria-label={`Quota ${index + 1}: allowance`}
                       error={errors?.[index]?.allowance?.message}
                       {...registerUnits(form, `quotas.${index}.allowance`)}
                     />
                   </td>
-                  <td>
+                  <td data-label="Past it">
                     <NativeSelect
                       aria-label={`Quota ${index + 1}: past it`}
                       data={[...overage.options]}
@@ -55,14 +55,14 @@ export function QuotaRows({ form }: { readonly form: DraftForm }): ReactNode {
                   </td>
                   {isThrottled ? (
                     <>
-                      <td>
+                      <td data-label="Then, units">
                         <TextInput
                           aria-label={`Quota ${index + 1}: slower limit`}
                           error={errors?.[index]?.throttleLimit?.message}
                           {...registerUnits(form, `quotas.${index}.throttleLimit`)}
                         />
                       </td>
-                      <td>
+                      <td data-label="Per">
                         <TextInput
                           aria-label={`Quota ${index + 1}: slower window`}
                           placeholder="1m"
@@ -72,9 +72,9 @@ export function QuotaRows({ form }: { readonly form: DraftForm }): ReactNode {
                       </td>
                     </>
                   ) : hasLane ? (
-                    <td colSpan={2} />
+                    <td colSpan={2} className={classes.none} />
                   ) : null}
-                  <td style={{ minWidth: 34 }}>
+                  <td className={classes.rowActions}>
                     <ActionIcon variant="subtle" color="gray" size="lg" aria-label={`Remove quota ${index + 1}`} onClick={() => remove(index)}>
                       <IconTrash size={16} />
                     </ActionIcon>

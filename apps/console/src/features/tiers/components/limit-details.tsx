@@ -72,7 +72,7 @@ export function LimitDetails({ form, index }: LimitPartProps): ReactNode {
             </Input.Wrapper>
           )}
         />
-        <Checkbox label="Count each route apart" mb={8} {...form.register(`limits.${index}.perRoute`)} />
+        <Checkbox label="Count each route apart" mb={4} {...form.register(`limits.${index}.perRoute`)} />
       </div>
       <PenaltyFields form={form} index={index} />
     </div>

@@ -31,13 +31,13 @@ export function LimitRow({ form, index, known, onRemove }: LimitRowProps): React
   return (
     <tbody>
       <tr>
-        <td>
+        <td data-label="Name">
           <TextInput aria-label={`Limit ${index + 1}: name`} error={errors?.name?.message} {...form.register(`limits.${index}.name`)} />
         </td>
-        <td>
+        <td data-label="Algorithm">
           <NativeSelect aria-label={`Limit ${index + 1}: algorithm`} data={[...ALGORITHMS]} {...form.register(`limits.${index}.algorithm`)} />
         </td>
-        <td>
+        <td data-label="Counts">
           <TextInput
             aria-label={`Limit ${index + 1}: counts`}
             list="draft-scopes"
@@ -45,10 +45,10 @@ export function LimitRow({ form, index, known, onRemove }: LimitRowProps): React
             {...form.register(`limits.${index}.scope`)}
           />
         </td>
-        <td>
+        <td data-label="Limit, units">
           <TextInput aria-label={`Limit ${index + 1}: units`} error={errors?.limit?.message} {...registerUnits(form, `limits.${index}.limit`)} />
         </td>
-        <td>
+        <td data-label="Window">
           <TextInput
             aria-label={`Limit ${index + 1}: window`}
             placeholder="1m"
@@ -56,7 +56,7 @@ export function LimitRow({ form, index, known, onRemove }: LimitRowProps): React
             {...form.register(`limits.${index}.window`)}
           />
         </td>
-        <td>
+        <td data-label="Burst, units">
           <TextInput
             aria-label={`Limit ${index + 1}: burst`}
             disabled={!isBucket(limit.algorithm)}
@@ -64,7 +64,7 @@ export function LimitRow({ form, index, known, onRemove }: LimitRowProps): React
             {...registerUnits(form, `limits.${index}.burst`)}
           />
         </td>
-        <td>
+        <td data-label="Class">
           <NativeSelect
             aria-label={`Limit ${index + 1}: endpoint class`}
             data={[{ value: '', label: 'all' }, ...classNames.map((slug) => ({ value: slug, label: slug }))]}

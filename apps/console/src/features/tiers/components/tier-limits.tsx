@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import type { TierContent } from '@quotaplane/contracts';
+import { BUCKET_ALGORITHMS, type TierContent } from '@quotaplane/contracts';
 import { Badge } from '../../../components/badge';
 import { Count, Rate } from '../../../components/figures';
 import { Empty } from '../../../components/notices';
@@ -29,12 +29,12 @@ export function TierLimits({ content }: { readonly content: TierContent }): Reac
               <Rate limit={limit.limit} windowMs={limit.windowMs} />
             </td>
             <td>
-              {limit.burst === undefined ? (
-                '–'
-              ) : (
+              {BUCKET_ALGORITHMS.includes(limit.algorithm) ? (
                 <>
-                  <Count units={limit.burst} /> at once
+                  <Count units={limit.burst ?? limit.limit} /> at once
                 </>
+              ) : (
+                '–'
               )}
             </td>
             <td>
