@@ -174,7 +174,8 @@ describe.each(TEST_STORES)('on $name', ({ start }) => {
       'C085 follows within 2 s of rejoining after 5 s apart ($kind), without a gap', { timeout: 15_000 }, async (fault) => {
         await publish(1);
         await cache.load('hobby');
-        await feed.start();
+        // Patient: a start that comes late counts as a gap by itself.
+        await feed.start(5_000);
         proxy.set(fault);
         const apart = new Promise((resolve) => setTimeout(resolve, 5_000));
         const { position } = await publish(2);

@@ -113,7 +113,7 @@ export class KeyIndex {
   private async read(sha256: string, read: Read): Promise<KeyLookup> {
     try {
       for (let poll = 0; ; poll += 1) {
-        const text = await this.options.redis.get(redisKeys.key(sha256));
+        const text = await textOf(this.options.redis, redisKeys.key(sha256));
         const answer = text === null ? null : parseAnswer(text);
         if (answer !== null) return this.keep(sha256, answer, read);
         this.options.wanted.want(`key:${sha256}`);
@@ -139,6 +139,16 @@ export class KeyIndex {
     outOf.delete(sha256);
     into.set(sha256, { answer, readAtMs: performance.now(), isDropped: read.isDropped });
     return answer;
+  }
+}
+
+/** Null also where the key is of another type: only the worker can put it right, and it has to hear of it. */
+async function textOf(redis: PolicyRedis, key: string): Promise<string | null> {
+  try {
+    return await redis.get(key);
+  } catch (error) {
+    if (error instanceof Error && error.message.startsWith('WRONGTYPE')) return null;
+    throw error;
   }
 }
 

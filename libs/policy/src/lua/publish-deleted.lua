@@ -5,7 +5,7 @@ ARGV[1]  head of deleted tenants
 Reply    1 written | 0 was there
 Guarantee  the tombstone has no TTL, so an absent head always means lost data. Repeating it is harmless.
 ]]
-local was_deleted = redis.call('GET', KEYS[1]) == ARGV[1]
+local was_deleted = redis.pcall('GET', KEYS[1]) == ARGV[1]
 redis.call('SET', KEYS[1], ARGV[1])
 redis.call('UNLINK', KEYS[2], KEYS[3])
 return was_deleted and 0 or 1

@@ -3,14 +3,14 @@
 KEYS[1]  document
 ARGV[1]  document as JSON with an integer field `revision`          ARGV[2]  its revision
 Reply    { 1 written | 0, revision held as text }
-Guarantee  revisions never go back. A document held that is no JSON is overwritten.
+Guarantee  revisions never go back. What is held and is no document of ours is overwritten: of another type, no JSON, a revision past 15 digits.
 ]]
 local revision = tonumber(ARGV[2])
 local held_revision = -1
-local held = redis.call('GET', KEYS[1])
-if held then
+local held = redis.pcall('GET', KEYS[1])
+if type(held) == 'string' then
   local ok, document = pcall(cjson.decode, held)
-  if ok and type(document) == 'table' and type(document.revision) == 'number' then
+  if ok and type(document) == 'table' and type(document.revision) == 'number' and document.revision < 1e15 then
     held_revision = document.revision
   end
 end

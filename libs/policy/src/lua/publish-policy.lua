@@ -8,7 +8,7 @@ Reply    { 1 written | 0, revision held, generation held }; both integers as tex
 
 Newer    revision and generation both at least those held, and not both equal. Equal ones are written only where the policy is missing.
          Neither can be lower: they only grow in Postgres, so a lower one is an old publisher, or Postgres was restored from a backup.
-         A head that is absent, `unknown`, `deleted` or malformed holds nothing.
+         A head that is absent, `unknown`, `deleted`, malformed, of another type or of more than 15 digits holds nothing.
 Guarantee  head and policy always belong together and never go back. The head has no TTL afterwards (a plain SET also ends the
            60 s of `unknown`). The last override of a single subject leaves no hash behind.
 Announced  by the caller, in a second command, for the feed is in another slot of a cluster. It is announced whatever the reply: a publisher that
@@ -16,9 +16,14 @@ Announced  by the caller, in a second command, for the feed is in another slot o
            check tells every guard that calls of the tenant reach.
 ]]
 local revision, generation = tonumber(ARGV[1]), tonumber(ARGV[2])
-local held = redis.call('GET', KEYS[1])
-local held_revision, held_generation = string.match(held or '', '^(%d+)%.(%d+)$')
-held_revision, held_generation = tonumber(held_revision or 0), tonumber(held_generation or 0)
+
+-- Both parts of a head, 0 where there is none.
+local function parts(text)
+  local held_revision, held_generation = string.match(type(text) == 'string' and text or '', '^(%d+)%.(%d+)$')
+  if not held_revision or #held_revision > 15 or #held_generation > 15 then return 0, 0 end
+  return tonumber(held_revision), tonumber(held_generation)
+end
+local held_revision, held_generation = parts(redis.pcall('GET', KEYS[1]))
 
 local is_older = revision < held_revision or generation < held_generation
 local is_equal = revision == held_revision and generation == held_generation
@@ -26,14 +31,15 @@ if is_older or (is_equal and redis.call('EXISTS', KEYS[2]) == 1) then
   return { 0, string.format('%.0f', held_revision), string.format('%.0f', held_generation) }
 end
 local head = ARGV[1] .. '.' .. ARGV[2]
-local subjects_of = redis.call('HGET', KEYS[3], '#revision') or ''
+local subjects_of = redis.pcall('HGET', KEYS[3], '#revision')
+if type(subjects_of) ~= 'string' then subjects_of = '' end
 if ARGV[4] == '1' and subjects_of ~= head then
   return redis.error_reply('SUBJECTS of another publisher (' .. subjects_of .. ') are in the place of those of ' .. head)
 end
 redis.call('SET', KEYS[2], ARGV[3])
 redis.call('SET', KEYS[1], head)
-local subjects_revision, subjects_generation = string.match(subjects_of, '^(%d+)%.(%d+)$')
-local is_begun_by_newer = tonumber(subjects_revision or 0) > revision or tonumber(subjects_generation or 0) > generation
+local subjects_revision, subjects_generation = parts(subjects_of)
+local is_begun_by_newer = subjects_revision > revision or subjects_generation > generation
 if ARGV[4] ~= '1' and not is_begun_by_newer then
   redis.call('UNLINK', KEYS[3])
 end

@@ -20,7 +20,7 @@ return { now_ms, applied_at_ms }
 `,
   },
   'open-subjects': {
-    sha1: 'fb25316d04cb6129c1c4fe9f6033e669530ceba8',
+    sha1: 'fa49b72f73d317324849a9a7e85a1c6735bc52b6',
     source: `
 
 
@@ -29,11 +29,13 @@ return { now_ms, applied_at_ms }
 
 
 local function parts(text)
-local revision, generation = string.match(text or '', '^(%d+)%.(%d+)$')
-return tonumber(revision or 0), tonumber(generation or 0)
+local revision, generation = string.match(type(text) == 'string' and text or '', '^(%d+)%.(%d+)$')
+if not revision or #revision > 15 or #generation > 15 then return 0, 0 end
+return tonumber(revision), tonumber(generation)
 end
 local revision, generation = tonumber(ARGV[1]), tonumber(ARGV[2])
-for _, held in ipairs({ redis.call('GET', KEYS[1]) or '', redis.call('HGET', KEYS[2], '#revision') or '' }) do
+if type(redis.pcall('HLEN', KEYS[2])) == 'table' then redis.call('DEL', KEYS[2]) end
+for _, held in ipairs({ redis.pcall('GET', KEYS[1]) or '', redis.call('HGET', KEYS[2], '#revision') or '' }) do
 local held_revision, held_generation = parts(held)
 if revision < held_revision or generation < held_generation then
 return { 0 }
@@ -48,7 +50,7 @@ return reply
 `,
   },
   'publish-deleted': {
-    sha1: '819300213f36cb71a253d2fa660efb1b6173bae9',
+    sha1: '5694e096489bf0023ee1cf038f79aabed91f7625',
     source: `
 
 
@@ -56,14 +58,14 @@ return reply
 
 
 
-local was_deleted = redis.call('GET', KEYS[1]) == ARGV[1]
+local was_deleted = redis.pcall('GET', KEYS[1]) == ARGV[1]
 redis.call('SET', KEYS[1], ARGV[1])
 redis.call('UNLINK', KEYS[2], KEYS[3])
 return was_deleted and 0 or 1
 `,
   },
   'publish-document': {
-    sha1: '0fafc7891ca3a66cdd5228e4242ca78903f632ac',
+    sha1: '15ee0f2feec0f40eed4b979cdbd42b8537220010',
     source: `
 
 
@@ -73,10 +75,10 @@ return was_deleted and 0 or 1
 
 local revision = tonumber(ARGV[2])
 local held_revision = -1
-local held = redis.call('GET', KEYS[1])
-if held then
+local held = redis.pcall('GET', KEYS[1])
+if type(held) == 'string' then
 local ok, document = pcall(cjson.decode, held)
-if ok and type(document) == 'table' and type(document.revision) == 'number' then
+if ok and type(document) == 'table' and type(document.revision) == 'number' and document.revision < 1e15 then
 held_revision = document.revision
 end
 end
@@ -89,7 +91,7 @@ return { written, string.format('%.0f', math.max(held_revision, revision)) }
 `,
   },
   'publish-key': {
-    sha1: '25de40529f7d9a3ccce053e5094516572cca13ed',
+    sha1: '5fc7e3cdaaa67cade62f7c67e977fd45b9982d7f',
     source: `
 
 
@@ -100,7 +102,7 @@ return { written, string.format('%.0f', math.max(held_revision, revision)) }
 
 
 local is_revocation = ARGV[1] == ARGV[2]
-local is_revoked = redis.call('GET', KEYS[1]) == ARGV[2] and redis.call('PTTL', KEYS[1]) > tonumber(ARGV[4])
+local is_revoked = redis.pcall('GET', KEYS[1]) == ARGV[2] and redis.call('PTTL', KEYS[1]) > tonumber(ARGV[4])
 if is_revocation then
 redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
 return is_revoked and 0 or 1
@@ -113,7 +115,7 @@ return 1
 `,
   },
   'publish-policy': {
-    sha1: '691e698a9b8d66a414bb95682cfe09843f3b253a',
+    sha1: '6b8d85aa538bc1486b3b23bf36841e05417ac5d0',
     source: `
 
 
@@ -132,9 +134,14 @@ return 1
 
 
 local revision, generation = tonumber(ARGV[1]), tonumber(ARGV[2])
-local held = redis.call('GET', KEYS[1])
-local held_revision, held_generation = string.match(held or '', '^(%d+)%.(%d+)$')
-held_revision, held_generation = tonumber(held_revision or 0), tonumber(held_generation or 0)
+
+
+local function parts(text)
+local held_revision, held_generation = string.match(type(text) == 'string' and text or '', '^(%d+)%.(%d+)$')
+if not held_revision or #held_revision > 15 or #held_generation > 15 then return 0, 0 end
+return tonumber(held_revision), tonumber(held_generation)
+end
+local held_revision, held_generation = parts(redis.pcall('GET', KEYS[1]))
 
 local is_older = revision < held_revision or generation < held_generation
 local is_equal = revision == held_revision and generation == held_generation
@@ -142,14 +149,15 @@ if is_older or (is_equal and redis.call('EXISTS', KEYS[2]) == 1) then
 return { 0, string.format('%.0f', held_revision), string.format('%.0f', held_generation) }
 end
 local head = ARGV[1] .. '.' .. ARGV[2]
-local subjects_of = redis.call('HGET', KEYS[3], '#revision') or ''
+local subjects_of = redis.pcall('HGET', KEYS[3], '#revision')
+if type(subjects_of) ~= 'string' then subjects_of = '' end
 if ARGV[4] == '1' and subjects_of ~= head then
 return redis.error_reply('SUBJECTS of another publisher (' .. subjects_of .. ') are in the place of those of ' .. head)
 end
 redis.call('SET', KEYS[2], ARGV[3])
 redis.call('SET', KEYS[1], head)
-local subjects_revision, subjects_generation = string.match(subjects_of, '^(%d+)%.(%d+)$')
-local is_begun_by_newer = tonumber(subjects_revision or 0) > revision or tonumber(subjects_generation or 0) > generation
+local subjects_revision, subjects_generation = parts(subjects_of)
+local is_begun_by_newer = subjects_revision > revision or subjects_generation > generation
 if ARGV[4] ~= '1' and not is_begun_by_newer then
 redis.call('UNLINK', KEYS[3])
 end
@@ -157,7 +165,7 @@ return { 1, ARGV[1], ARGV[2] }
 `,
   },
   'read-changed': {
-    sha1: 'af2498091f936070ca78226fdf68458d28f4052f',
+    sha1: '2ea15b65daa432ea8b6a5418fdfe0980ce56ec97',
     source: `
 
 
@@ -165,8 +173,11 @@ return { 1, ARGV[1], ARGV[2] }
 
 
 
-local text = redis.call('GET', KEYS[1])
-if text and redis.sha1hex(text) == ARGV[1] then
+local text = redis.pcall('GET', KEYS[1])
+if type(text) ~= 'string' then
+return false
+end
+if redis.sha1hex(text) == ARGV[1] then
 return ''
 end
 return text
