@@ -10,7 +10,8 @@ describe('the options', () => {
   });
 
   it.each([
-    [{ redisUrl: 'http://x' }, 'redisUrl'], [{ service: 'Orders!' }, 'service'], [{ expectedNodes: 0 }, 'expectedNodes'], [{ ipv6Prefix: 129 }, 'ipv6Prefix'],
+    [{ redisUrl: 'http://x' }, 'redisUrl'], [{ redisUrl: 'redis://10.0.0.1:6379,http://secret@10.0.0.2' }, 'redisUrl: '],
+    [{ redisUrl: 'redis://10.0.0.1:6379/3?cluster=true' }, 'redisUrl: '], [{ service: 'Orders!' }, 'service'], [{ expectedNodes: 0 }, 'expectedNodes'], [{ ipv6Prefix: 129 }, 'ipv6Prefix'],
     [{ storeBudgetMs: 0.5 }, 'storeBudgetMs'], [{ trustedProxies: ['10.0.0.0/99'] }, 'trustedProxies[0]'], [{ docsUrl: 'limits' }, 'docsUrl'],
     [{ defaultLimits: [{ name: 'x', limit: 0, windowMs: 1 }] }, 'defaultLimits[0].limit'],
     [{ defaultLimits: [{ name: 'x', limit: 9_007_199_254_740_991, windowMs: 60_000 }] }, 'defaultLimits[0]'],

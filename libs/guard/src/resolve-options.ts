@@ -1,3 +1,4 @@
+import { parseRedisUrl } from '@quotaplane/rate-limit';
 import type { FailMode } from './decorators';
 import { parseRange } from './identity/client-address';
 import type { DefaultLimit, QuotaplaneOptions } from './options';
@@ -48,14 +49,13 @@ export function resolveOptions(options: QuotaplaneOptions): ResolvedOptions {
     registry: options.registry,
     openTelemetry: options.openTelemetry ?? false,
   };
-  const faults = [...faultsOf(resolved), ...resolved.defaultLimits.flatMap(limitFaults), ...resolved.trustedProxies.flatMap(proxyFaults)];
+  const faults = [...redisFaults(resolved.redisUrl), ...faultsOf(resolved), ...resolved.defaultLimits.flatMap(limitFaults), ...resolved.trustedProxies.flatMap(proxyFaults)];
   if (faults.length > 0) throw new QuotaplaneOptionsError(faults);
   return resolved;
 }
 
 function faultsOf(options: ResolvedOptions): string[] {
   const checks: readonly (readonly [boolean, string])[] = [
-    [/^rediss?:\/\//.test(options.redisUrl ?? ''), 'redisUrl must be a redis:// or rediss:// URL'],
     [options.platform === undefined || (/^https?:\/\//.test(options.platform.url) && URL.canParse(options.platform.url)), 'platform.url must be an http:// or https:// URL'],
     [options.platform === undefined || Boolean(options.platform.token), 'platform.token must be an API token'],
     [SLUG.test(options.service ?? ''), 'service must match [a-z0-9-]{1,63}'],
@@ -67,6 +67,17 @@ function faultsOf(options: ResolvedOptions): string[] {
     [options.docsUrl === undefined || URL.canParse(options.docsUrl), 'docsUrl must be an absolute URL'],
   ];
   return checks.filter(([isGood]) => !isGood).map(([, fault]) => fault);
+}
+
+/** The fault never holds the address, for it may hold a password. */
+function redisFaults(redisUrl: string | undefined): string[] {
+  if (redisUrl === undefined || !/^rediss?:\/\//.test(redisUrl)) return ['redisUrl must be a redis:// or rediss:// URL'];
+  try {
+    parseRedisUrl(redisUrl);
+    return [];
+  } catch (error) {
+    return [`redisUrl: ${error instanceof Error ? error.message : String(error)}`];
+  }
 }
 
 function limitFaults(limit: DefaultLimit, index: number): string[] {
