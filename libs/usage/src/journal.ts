@@ -94,6 +94,8 @@ export class Journal {
     try {
       const replies = await redis.multi().exists(key).hset(key, ...this.fieldsOf(waiting, seq)).pexpire(key, JOURNAL_TTL_MS).exec();
       const failed = replies?.find(([error]) => error)?.[0];
+      // Not ours, whatever it is: the next flush finds no hash and writes everything anew.
+      if (failed?.message.startsWith('WRONGTYPE') === true) await redis.del(key);
       if (!replies || failed) throw failed ?? new Error('the journal flush was discarded');
       // Not in the MULTI: in a cluster these keys have other slots. The name after the hash, for a name without one is taken off the list.
       const [, foldedSeq] = await Promise.all([redis.sadd(redisKeys.journals, incarnation), redis.hget(redisKeys.journalAcks, incarnation)]);

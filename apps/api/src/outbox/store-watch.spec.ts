@@ -96,6 +96,39 @@ it('serves what is wanted at once: a lost head, an unknown tenant, a lost key, a
   for (const slug of SLUGS) expect(await rig.redis.pttl(redisKeys.head(slug))).toBe(-1);
 });
 
+// Mutation: read heads with a plain GET (one planted list then keeps the whole page from being published), or take a policy that is there for one that can be read.
+it('puts right what stands in the place of a head, a policy or a key, and serves the neighbours of the same page meanwhile', async () => {
+  const wanted = new Wanted({ redis: rig.redis });
+  await rig.redis.del(redisKeys.head('acme'), redisKeys.head('hobby'), redisKeys.head('globex'), KEY);
+  await rig.redis.rpush(redisKeys.head('acme'), 'x');
+  await rig.redis.set(redisKeys.head('hobby'), `${'9'.repeat(20)}.1`);
+  await rig.redis.sadd(KEY, 'x');
+  await rig.redis.set(redisKeys.policy('northwind'), '{"v":');
+  await rig.redis.del(redisKeys.policy('lumen'));
+  await rig.redis.hset(redisKeys.policy('lumen'), 'x', 'y');
+  for (const slug of ['acme', 'hobby', 'globex', 'northwind', 'lumen']) wanted.want(`tenant:${slug}`);
+  wanted.want(`key:${hashSecret('demo-acme')}`);
+  await settled(20_000);
+  const texts = await eventually(async () => {
+    const read = await Promise.all(['northwind', 'lumen'].map((slug) => rig.redis.get(redisKeys.policy(slug)).catch(() => null)));
+    return read.every((text) => text?.startsWith('{"v":1,') === true) && read;
+  });
+  expect(texts.map((text) => (JSON.parse(text ?? '') as { tenant: string }).tenant)).toEqual(['northwind', 'lumen']);
+  expect(await rig.redis.get(KEY)).toContain('"tenant":"acme"');
+}, 90_000);
+
+// Mutation: leave them there. Recovery, the change feed, the ledger and receipts then stand still until somebody finds the key.
+it('removes platform keys of another type, and all goes on', async () => {
+  for (const key of [redisKeys.classes, redisKeys.fallback, redisKeys.lists, redisKeys.wanted, redisKeys.nodes, redisKeys.journals, redisKeys.journalAcks, redisKeys.penalties]) {
+    await rig.redis.del(key);
+    await rig.redis.rpush(key, 'x');
+  }
+  await rig.redis.set(redisKeys.changes, 'x');
+  const isClear = async (): Promise<boolean> => (await rig.redis.type(redisKeys.changes)) !== 'string' && (await rig.redis.type(redisKeys.journals)) !== 'list' && (await rig.redis.type(redisKeys.lists)) === 'string';
+  await eventually(isClear, 20_000);
+  await settled(20_000);
+}, 90_000);
+
 it('C071 keeps one schedule for each sweep, whoever upserts it and however often', async () => {
   const ensure = workers.map((worker) => worker.app.get(StoreWatch));
   await rig.redis.del('{qp-jobs}:sweeps:repeat');

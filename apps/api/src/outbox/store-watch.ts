@@ -6,6 +6,7 @@ import { REDIS } from '../database/redis';
 import { CataloguePublisher } from './catalogue-publisher';
 import { KeyPublisher } from './key-publisher';
 import { keyPage, tenantPage } from './outbox-sql';
+import { removeForeignTypes } from './platform-keys';
 import { PollingLoop, RepeatedMessage } from './polling-loop';
 import { SweepSchedule } from './sweep-schedule';
 import { TenantPublisher } from './tenant-publisher';
@@ -54,6 +55,8 @@ export class StoreWatch {
   /** One look; recovers where needed. */
   async check(): Promise<void> {
     const identity = await this.identity();
+    const foreign = await removeForeignTypes(this.redis);
+    if (foreign.length > 0) this.logger.error(`Removed what was no key of ours, by its type: ${foreign.join(', ')}`);
     await this.schedule.ensure();
     const known = await this.prisma.storeIdentity.findUnique({ where: { id: 1 } });
     const isSame = known?.runId === identity.runId && known.replicationId === identity.replicationId;

@@ -7,6 +7,7 @@ import { PrismaService, type Tx } from '../database/prisma.service';
 import { REDIS } from '../database/redis';
 import { stayAwake } from '../database/stay-awake';
 import { lockTenants, raiseTenants, type LockedTenant } from './outbox-sql';
+import { readHeldPolicies, textOf } from './held-policies';
 import { OutboxMetrics } from './outbox-metrics';
 import { readPolicyRows, readSubjectOverrides, type TenantPolicyRows } from './policy-rows';
 import { policySourceOf } from './policy-source';
@@ -20,6 +21,8 @@ export interface PublishOptions {
   readonly changeId?: string;
   /** Leaves alone what the store already holds in full; for republications that no change caused. */
   readonly onlyWhereLacking?: boolean;
+  /** A guard asked for them: a policy that is there but cannot be read lacks, too. */
+  readonly isDoubted?: boolean;
 }
 
 const PERIODS_BEFORE = 1;
@@ -52,16 +55,13 @@ export class TenantPublisher {
     return this.prisma.transaction((tx) => this.publishLocked(tx, slugs, options), { timeoutMs: 60_000 });
   }
 
-  private async publishLocked(tx: Tx, slugs: readonly string[], { changeId = '', onlyWhereLacking = false }: PublishOptions): Promise<TenantOutcome[]> {
+  private async publishLocked(tx: Tx, slugs: readonly string[], { changeId = '', onlyWhereLacking = false, isDoubted = false }: PublishOptions): Promise<TenantOutcome[]> {
     const locked = await lockTenants(tx, slugs);
     if (locked.length === 0) return [];
     const nowMs = await this.storeNowMs();
-    const [heads, policies] = await Promise.all([
-      Promise.all(locked.map(({ slug }) => this.redis.get(redisKeys.head(slug)))),
-      Promise.all(locked.map(({ slug }) => (onlyWhereLacking ? this.redis.exists(redisKeys.policy(slug)) : 0))),
-    ]);
-    const due = locked.map((row, index) => this.nextOf(row, heads[index] ?? null)).filter(({ row, isCurrent }, index) =>
-      !(onlyWhereLacking && isCurrent && isComplete(row, policies[index] === 1, nowMs)));
+    const held = await readHeldPolicies(this.redis, locked.map(({ slug }) => slug), isDoubted);
+    const due = locked.map((row, index) => this.nextOf(row, held[index]?.head ?? null)).filter(({ row, isCurrent }, index) =>
+      !(onlyWhereLacking && isCurrent && isComplete(row, held[index]?.hasPolicy === true, nowMs)));
     const current = locked.filter((row) => !due.some((next) => next.row === row))
       .map(({ slug, revision, generation }): TenantOutcome => ({ tenant: slug, revision, generation, position: null }));
     const rows = await readPolicyRows(tx, due.map(({ row }) => row.slug), { overrides: 'pending', now: new Date(nowMs) });
@@ -113,7 +113,7 @@ export class TenantPublisher {
     }
     const { policy } = compiled;
     // Sent right behind each other: the first tells what the second has met, for Redis may have lost the head since it was read.
-    const [met, { position }] = await Promise.all([this.redis.get(redisKeys.head(slug)), this.publisher.publishTenant({ ...compiled, generation, changeId })]);
+    const [met, { position }] = await Promise.all([textOf(this.redis, redisKeys.head(slug)), this.publisher.publishTenant({ ...compiled, generation, changeId })]);
     if (met === null && next.isHeadSeen) return this.write(this.nextOf({ ...next.row, revision, generation }, null), rows, nowMs, changeId);
     const lastSegment = policy.segments.at(-1);
     return {

@@ -68,7 +68,7 @@ export class WantedServer {
   }
 
   private async serveTenants(slugs: readonly string[]): Promise<void> {
-    const known = await this.tenants.publish(slugs, { onlyWhereLacking: true });
+    const known = await this.tenants.publish(slugs, { onlyWhereLacking: true, isDoubted: true });
     const unknown = slugs.filter((slug) => !known.some(({ tenant }) => tenant === slug));
     await Promise.all(unknown.map((slug) => this.publisher.answerUnknown(slug)));
   }
