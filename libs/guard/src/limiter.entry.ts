@@ -10,7 +10,7 @@ export type { FastifyLimiterOptions, FastifyPlugin } from './limiter/fastify-plu
 export { JobDeniedError, type DelayableJob } from './limiter/job-admission';
 export { Limiter } from './limiter/limiter';
 export { GateFullError, GateTimeoutError, InvalidGateOptionError, type ConcurrencyGate } from '@quotaplane/rate-limit';
-export type { GateOptions } from './limiter/limiter-node';
+export type { GateOptions } from './limiter/gate-options';
 export type { LimiterCall, LimiterCaller } from './limiter/limiter-call';
 export type { LimiterDecision, LimiterFigure } from './limiter/limiter-decision';
 export type { LimiterLogger } from './limiter/limiter-logger';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { CatalogueCache, ChangeFeed, followChanges, Heartbeat, KeyIndex, NodeDirectory, PolicyCache, StoreClock, SubjectCache, Wanted } from '@quotaplane/policy';
 import {
-  connectLimitRedis, createConcurrencyGate, createLimitStore, InProcessLimitStore, type ConcurrencyGate, type ConcurrencyGateOptions, type LimitStore,
+  connectLimitRedis, createConcurrencyGate, createLimitStore, InProcessLimitStore, type ConcurrencyGate, type LimitStore,
 } from '@quotaplane/rate-limit';
 import { Journal, OffenderLog, RetryWatch, TrafficLog } from '@quotaplane/usage';
 import type { Call } from '../decide/call';
@@ -22,6 +22,7 @@ import type { IdentityResolver } from '../identity/identity';
 import { QuotaMetrics } from '../metrics';
 import { globalMeter } from '../open-telemetry';
 import type { ResolvedOptions } from '../resolve-options';
+import type { GateOptions } from './gate-options';
 import type { LimiterLogger } from './limiter-logger';
 import { saveLastJournal } from './last-journal';
 import { within } from './within';
@@ -31,8 +32,6 @@ const BREAKER = { failureThreshold: 4, spacingMs: 20, openMs: 100, now: () => pe
 type LimitRedis = ReturnType<typeof connectLimitRedis>;
 
 const LOCAL_COUNTERS_MAX = 100_000;
-/** What a service caps; see `Limiter.gate`. */
-export type GateOptions = Pick<ConcurrencyGateOptions, 'tenant' | 'name' | 'limit' | 'maxQueue' | 'maxWaitMs'>;
 
 /** Silence of the platform's connection, with a command under way, after which it is made anew, in ms. */
 const PLATFORM_SILENCE_MS = 2000;

@@ -5,7 +5,8 @@ import type { CallGate } from './call-gate';
 import { admitJob, type DelayableJob } from './job-admission';
 import { arrivalOf, type LimiterCall } from './limiter-call';
 import { limiterDecisionOf, type LimiterDecision } from './limiter-decision';
-import type { GateOptions, LimiterNode } from './limiter-node';
+import type { GateOptions } from './gate-options';
+import type { LimiterNode } from './limiter-node';
 import type { RequestRules } from './request-rules';
 
 /** Decides calls of any kind by the platform's limits and quotas. Made by {@link createLimiter}, or injected in a Nest service. */
