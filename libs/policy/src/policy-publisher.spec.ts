@@ -42,6 +42,25 @@ describe.each(TEST_STORES)('on $name', ({ start }) => {
       expect(await redis.xlen(redisKeys.changes)).toBe(2);
     });
 
+    // Mutation: read head or overrides with call instead of pcall, or believe a head of any length.
+    it('overwrites what is no head, no overrides, no document and no entry of ours', async () => {
+      const subjects = new Map([['key:k1', { v: 1 as const, segments: [{ fromMs: 0, untilMs: 1, limits: [] }] }]]);
+      for (const isHead of [true, false]) {
+        await store.flush();
+        if (isHead) await redis.rpush(redisKeys.head('hobby'), 'x');
+        else await redis.set(redisKeys.head('hobby'), `${'9'.repeat(20)}.${'9'.repeat(20)}`);
+        await redis.set(redisKeys.subjects('hobby'), 'x');
+        expect(await publisher.publishTenant({ policy: specPolicy('hobby', 3), generation: 2, subjects, changeId: '' })).toMatchObject({ isWritten: true, isRedisAhead: false });
+        expect([await head(), await heldRevision(), await redis.hexists(redisKeys.subjects('hobby'), 'key:k1')]).toEqual(['3.2', 3, 1]);
+      }
+      await redis.sadd(redisKeys.key(sha256), 'x');
+      await redis.rpush(redisKeys.classes, 'x');
+      await redis.set(redisKeys.lists, '{"revision":1e300}');
+      expect(await publisher.publishKey(sha256, specKey)).toMatchObject({ isWritten: true });
+      expect(await publisher.publishClasses(specCatalogue(1))).toMatchObject({ isWritten: true, revision: 1, isRedisAhead: false });
+      expect(await publisher.publishLists({ v: 1, revision: 1, entries: [] })).toMatchObject({ isWritten: true, revision: 1, isRedisAhead: false });
+    });
+
     // Mutation: SET in publish-policy.lua without the comparison.
     it('never lets an older revision overwrite a newer one, with 50 publishers at once', async () => {
       const clients = Array.from({ length: 5 }, () => store.connect());

@@ -60,6 +60,19 @@ describe('Journal', () => {
     expect(batch).toMatchObject({ incarnation: 'n1', service: 'echo', atMs: 1_000, rows: [{ ...cell, admitted: 3n, refunded: 0n, degraded: 0n }] });
   });
 
+  // Mutation: only throw, and this life's counts never reach the ledger again.
+  it('replaces a key of another type that stands in the place of its hash, and writes everything anew', async () => {
+    const journal = journalOf('n1');
+    journal.admit(cell, 3);
+    await journal.flush();
+    await redis.del(redisKeys.journal('n1'));
+    await redis.rpush(redisKeys.journal('n1'), 'x');
+    expect(await journal.flush()).toBe(false);
+    expect(await journal.flush()).toBe(true);
+    await journal.flush();
+    expect((await readJournals(redis))[0]?.rows).toMatchObject([{ admitted: 3n }]);
+  });
+
   // Mutation: add without the cap, and the text of the count is one that no ledger takes.
   it('stays at 2^53-1 where a count would pass it', async () => {
     const journal = journalOf('n1');
