@@ -56,7 +56,7 @@ describe.each(TEST_STORES)('on $name', ({ start }) => {
       await redis.sadd(redisKeys.key(sha256), 'x');
       await redis.rpush(redisKeys.classes, 'x');
       await redis.set(redisKeys.lists, '{"revision":1e300}');
-      expect(await publisher.publishKey(sha256, specKey)).toMatchObject({ isWritten: true });
+      expect(await publisher.publishKey(sha256, specKey('hobby'))).toMatchObject({ isWritten: true });
       expect(await publisher.publishClasses(specCatalogue(1))).toMatchObject({ isWritten: true, revision: 1, isRedisAhead: false });
       expect(await publisher.publishLists({ v: 1, revision: 1, entries: [] })).toMatchObject({ isWritten: true, revision: 1, isRedisAhead: false });
     });
