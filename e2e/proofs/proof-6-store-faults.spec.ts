@@ -140,5 +140,5 @@ function expectInTime(name: string, healthy: readonly Answer[], during: readonly
   const p99 = (answers: readonly Answer[]): number => percentile(answers.map(({ tookMs }) => tookMs), 0.99);
   const [before, since] = [p99(healthy), p99(during)];
   console.log(`${name}: p99 ${before.toFixed(1)} ms healthy, ${since.toFixed(1)} ms during; ${during.length} calls; machine ${isCalm ? 'calm' : 'busy'}`);
-  expect(since - before).toBeLessThanOrEqual(isCalm ? DECIDED_WITHIN_MS : 5 * DECIDED_WITHIN_MS);
+  expect(since - before).toBeLessThanOrEqual(isCalm ? DECIDED_WITHIN_MS : 8 * DECIDED_WITHIN_MS);
 }
