@@ -5,6 +5,7 @@ import { Answer, type HttpAnswer } from '../http/answer';
 import type { QuotaProblem } from '../http/quota-problem';
 import { fieldsOf } from '../http/ratelimit-fields';
 import type { GuardedRequest } from '../identity/identity';
+import { settleWith } from '../limiter/admitted-answer';
 import type { CallGate } from '../limiter/call-gate';
 import type { DecisionLoop } from '../decide/decision-kit';
 import type { LimiterNode } from '../limiter/limiter-node';
@@ -35,7 +36,10 @@ export class EarlyGate {
     const answer = new Answer(response);
     if (options.cors.expose && request.headers['origin'] !== undefined) answer.expose(this.gate.exposed);
     answer.set(fieldsOf(decision, options));
-    return decision.outcome === 'allowed' ? undefined : this.gate.denial(request, decision);
+    if (decision.outcome !== 'allowed') return this.gate.denial(request, decision);
+    // A queue's turn is waited for here; a caller who goes before it gets everything back.
+    await settleWith(answer, decision);
+    return undefined;
   }
 
   private callOf(request: GuardedRequest): Call {

@@ -121,6 +121,19 @@ describe.each(ADAPTERS)('the early hook on %s', (adapter) => {
     expectEarlyFields(answer);
   });
 
+  // Fails when the hook lets a call go on at once that has to wait for its turn.
+  it('lets calls of a queue wait for their turn', async () => {
+    await publish(platform.publisher, {
+      tenant: 'platform', revision: (revision += 1),
+      limits: [limitOf({ ...early, name: `early-${revision}`, algorithm: 'leaky-bucket', limit: 10, windowMs: 2000, burst: null, maxQueue: 2, maxWaitMs: 2000 })],
+    });
+    const startedAtMs = performance.now();
+    const statuses = await Promise.all(Array.from({ length: 3 }, async () => (await fetch(`${url}/nowhere`)).status));
+    expect(statuses).toEqual([404, 404, 404]);
+    // The third leaves two turns of 200 ms after the first.
+    expect(performance.now() - startedAtMs).toBeGreaterThanOrEqual(390);
+  });
+
   // Fails when the hook runs after the parser, or lets the request go on.
   it('denies before the body is parsed, with 429, the fields and the problem', async () => {
     await setEarly(1);
