@@ -13,6 +13,8 @@ test('a tenant that is denied appears among the offenders by itself, and its row
   const tally = await callEcho(scene.echoUrls, key, 60);
   expect(tally.denied).toBeGreaterThan(0);
   await expect(row).toContainText(/per-minute × \d+/);
+  // Fails when the list grows wider than its page: the buttons would lie beyond the edge.
+  await expect(row.getByRole('link', { name: `Raise a limit of ${slug}` })).toBeInViewport({ ratio: 1 });
 
   // A second tenant that is denied more comes first only once the pointer has left.
   await row.hover();

@@ -60,11 +60,15 @@ export function listedColumns(onLift: ((listed: Listed) => void) | undefined): C
       header: 'By',
       cell: ({ row: { original: listed } }) => (listed.by === null ? <Badge tone="brand">by itself</Badge> : <span className={classes.by}>{listed.by}</span>),
     }),
-    column.display({ id: 'from', header: 'From', cell: ({ row: { original: listed } }) => <Time at={listed.from} /> }),
     column.display({
-      id: 'until',
-      header: 'Until',
-      cell: ({ row: { original: listed } }) => (listed.until === null ? 'no end' : <Time at={listed.until} />),
+      id: 'times',
+      header: 'From, until',
+      cell: ({ row: { original: listed } }) => (
+        <span className={classes.times}>
+          <Time at={listed.from} />
+          {listed.until === null ? 'no end' : <Time at={listed.until} />}
+        </span>
+      ),
     }),
     column.display({
       id: 'actions',

@@ -1,6 +1,5 @@
 import { Link } from '@tanstack/react-router';
 import type { UsageItem } from '@quotaplane/contracts';
-import { Badge } from '../../../components/badge';
 import { columnsOf } from '../../../components/data-table';
 import { Count, Time } from '../../../components/figures';
 import { UsageBar } from '../../../components/usage-bar';
@@ -13,15 +12,17 @@ const column = columnsOf<UsageItem>();
 const columns = [
   column.display({
     id: 'tenant',
-    header: 'Tenant',
+    header: 'Tenant, meter',
     meta: { sortKey: 'tenant' },
     cell: ({ row: { original: item } }) => (
-      <Link to="." search={(before: object) => ({ ...before, tenant: item.tenant })} resetScroll={false} className={classes.tenant}>
-        {item.tenant}
-      </Link>
+      <span className={classes.period}>
+        <Link to="." search={(before: object) => ({ ...before, tenant: item.tenant })} resetScroll={false} className={classes.tenant}>
+          {item.tenant}
+        </Link>
+        <span className={classes.zone}>{item.meter}</span>
+      </span>
     ),
   }),
-  column.display({ id: 'meter', header: 'Meter', cell: ({ row: { original: item } }) => item.meter }),
   column.display({
     id: 'used',
     header: 'Used, units',
@@ -41,7 +42,7 @@ const columns = [
   column.display({
     id: 'share',
     header: 'Of allowance',
-    meta: { width: '190px' },
+    meta: { width: '150px' },
     cell: ({ row: { original: item } }) => <UsageBar used={item.used} allowance={item.allowance} label={`${item.tenant} ${item.meter}`} />,
   }),
   column.display({
@@ -58,37 +59,29 @@ const columns = [
   }),
   column.display({
     id: 'period',
-    header: 'Period',
+    header: 'Period, status',
     meta: { sortKey: 'start' },
     cell: ({
       row: {
-        original: { period },
+        original: { period, status },
       },
     }) => (
       <span className={classes.period}>
         <span>
           <Time at={period.start} zone={period.timezone} as="day" /> – <Time at={lastInstant(period.end)} zone={period.timezone} as="day" />
         </span>
-        <span className={classes.zone}>{period.timezone}</span>
+        <span className={classes.zone}>
+          {period.timezone} · {status}
+        </span>
       </span>
     ),
-  }),
-  column.display({
-    id: 'status',
-    header: 'Status',
-    cell: ({ row: { original: item } }) => (item.status === 'open' ? <Badge tone="brand">open</Badge> : <Badge>ended</Badge>),
-  }),
-  column.display({
-    id: 'asOf',
-    header: 'As of',
-    cell: ({ row: { original: item } }) => <Time at={item.asOf} zone={item.period.timezone} as="relative" />,
   }),
 ];
 
 /** Between what was used and its allowance, where an outage of the store has left something to show. */
 const degradedColumn = column.display({
   id: 'degraded',
-  header: 'Without the store',
+  header: 'Store away',
   meta: { isNumeric: true, sortKey: 'degraded', firstSort: 'down' },
   cell: ({
     row: {

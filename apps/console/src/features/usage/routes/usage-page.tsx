@@ -5,6 +5,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { IconDownload, IconReceipt, IconX } from '@tabler/icons-react';
 import { urlOf } from '../../../api/client';
 import { DataTable } from '../../../components/data-table';
+import { Time } from '../../../components/figures';
 import layout from '../../../components/layout.module.css';
 import { Loaded } from '../../../components/loaded';
 import { Empty, StaleMark } from '../../../components/notices';
@@ -94,6 +95,11 @@ export function UsagePage(): ReactNode {
               {formatCount(rows.length)} shown{hasNextPage ? ', sorted among those; more as you scroll' : ''}
             </span>
             <span className={layout.spring} />
+            {rows[0] ? (
+              <span>
+                as of <Time at={rows[0].asOf} as="relative" />
+              </span>
+            ) : null}
             <StaleMark error={list.error} updatedAtMs={list.dataUpdatedAt} />
           </div>
         ) : null}
