@@ -12,19 +12,23 @@ const ADDRESSES_MAX = 5000;
 const NONE: readonly ListEntry[] = [];
 
 type Network = ipaddr.IPv4 | ipaddr.IPv6;
+type Range = readonly [network: Network, bits: number];
 type Ranged = { readonly network: Network; readonly bits: number; readonly entry: ListEntry };
 
 /** Entries by network, one map for each prefix length in use: a look-up costs as many steps as there are lengths, however many entries there are. */
 class EntriesByRange {
   private readonly all: Ranged[] = [];
+  private readonly ranges = new Map<string, Range>();
   private readonly lengths = new Map<string, Set<number>>();
   /** By the caller's own prefix length, which is the same for all IPv4 and all IPv6 callers of a service. */
   private readonly maps = new Map<number, Map<string, ListEntry[]>>();
   private readonly memo = new Map<string, readonly ListEntry[]>();
 
-  add(entry: ListEntry): void {
-    const range = rangeOf(entry.subject);
+  /** @param before what held until now; reading ten thousand texts anew for each change would keep callers waiting */
+  add(entry: ListEntry, before: EntriesByRange | undefined): void {
+    const range = before?.ranges.get(entry.subject) ?? rangeOf(entry.subject);
     if (!range) return;
+    this.ranges.set(entry.subject, range);
     const [network, bits] = range;
     this.all.push({ network, bits, entry });
     const kind = network.kind();
@@ -71,9 +75,9 @@ class CompiledLists {
   private readonly exact = new Map<string, ListEntry[]>();
   private readonly ranges = new EntriesByRange();
 
-  constructor({ entries }: ListsDocument) {
+  constructor({ entries }: ListsDocument, before: CompiledLists | undefined) {
     for (const entry of entries) {
-      if (entry.scope === 'ip') this.ranges.add(entry);
+      if (entry.scope === 'ip') this.ranges.add(entry, before?.ranges);
       else this.addExact(entry.scope === 'tenant' ? `tenant:${entry.tenant ?? ''}` : `${entry.scope}:${entry.subject}`, entry);
     }
   }
@@ -104,7 +108,7 @@ export class ListedCallers {
     const document = this.catalogue.lists();
     if (document !== this.document) {
       this.document = document;
-      this.compiled = document && document.entries.length > 0 ? new CompiledLists(document) : undefined;
+      this.compiled = document && document.entries.length > 0 ? new CompiledLists(document, this.compiled) : undefined;
     }
     return this.compiled?.match(call, nowMs);
   }
@@ -127,15 +131,21 @@ function isWorse(entry: ListEntry, than: ListEntry): boolean {
   return than.untilMs !== null && (entry.untilMs === null || entry.untilMs > than.untilMs);
 }
 
-function rangeOf(text: string): [network: Network, bits: number] | undefined {
-  if (text.includes('/')) return ipaddr.isValidCIDR(text) ? ipaddr.parseCIDR(text) : undefined;
-  if (!ipaddr.isValid(text)) return undefined;
-  const address = ipaddr.process(text);
-  return [address, address.kind() === 'ipv4' ? 32 : 128];
+function rangeOf(text: string): Range | undefined {
+  try {
+    if (text.includes('/')) return ipaddr.parseCIDR(text);
+    const address = ipaddr.process(text);
+    return [address, address.kind() === 'ipv4' ? 32 : 128];
+  } catch {
+    return undefined;
+  }
 }
 
-/** The network of that length around an address, with its length: networks of two lengths never meet. */
+/**
+ * Names the network of that length around an address: its length, then its bytes. Networks of two lengths or kinds never meet. Made of bytes, for ten
+ * thousand of them are named at once when the lists change, in which time this process answers nobody.
+ */
 function networkText(address: Network, bits: number): string {
-  const cidr = `${address.toNormalizedString()}/${bits}`;
-  return `${(address.kind() === 'ipv4' ? ipaddr.IPv4 : ipaddr.IPv6).networkAddressFromCIDR(cidr).toNormalizedString()}/${bits}`;
+  const bytes = address.toByteArray().map((byte, index) => byte & (0xff00 >> Math.min(8, Math.max(0, bits - 8 * index))));
+  return `${bits}/${String.fromCharCode(...bytes)}`;
 }
