@@ -22,14 +22,13 @@ export const FIELDS: PublicLimits['fields'] = [
 ];
 
 type Explained = Pick<PublicDenial, 'wait' | 'meaning'>;
+/** Those that an answer can carry in this release; more come with what sends them. */
 const DENIALS_IN_WORDS: Partial<Record<ErrorCode, Explained>> = {
   rate_limited: { wait: 'exact', meaning: 'A limit is used up. Wait as long as told, then send again.' },
   quota_exceeded: { wait: 'exact', meaning: 'The allowance of the period is used up. It begins anew with the next period.' },
   concurrency_exceeded: { wait: 'hint', meaning: 'Too many of your calls are under way. Let one finish first.' },
   penalised: { wait: 'exact', meaning: 'Banned for a while, for calling on past a limit.' },
-  overloaded: { wait: 'hint', meaning: 'The service is overloaded. Nothing was charged.' },
   limiter_unavailable: { wait: 'hint', meaning: 'Limits cannot be checked just now, and this route does not go on without.' },
-  circuit_open: { wait: 'hint', meaning: 'What the call needs is down. Nothing was charged.' },
   cost_exceeds_limit: { wait: 'useless', meaning: 'The call costs more than the limit ever holds. Send less at once.' },
   blocked: { wait: 'useless', meaning: 'This caller is blocked. Ask support.' },
 };

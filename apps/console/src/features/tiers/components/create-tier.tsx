@@ -51,7 +51,7 @@ function TierForm({ exit }: { readonly exit: FormExit }): ReactNode {
         render={({ field }) => (
           <NumberInput
             label="Weight under overload"
-            description="0 to 1,000; the lowest weight is shed first"
+            description="0 to 1,000; kept for shedding load, which this release does not do yet"
             error={errors.weight ? 'A whole number from 0 to 1,000' : undefined}
             value={field.value === undefined || Number.isNaN(field.value) ? '' : field.value}
             onChange={(typed) => field.onChange(typed === '' ? Number.NaN : Number(typed))}
