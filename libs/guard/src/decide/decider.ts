@@ -35,8 +35,10 @@ export interface DeciderParts {
 
 /** Time for one answer even where finding out who calls took the whole budget, in ms: a slow key index is no proof that the store is away. */
 const LEAST_WAIT_MS = 5;
-/** A new policy, then a new segment, then the answer: more rounds than that are a store in trouble. */
+/** A subject's overrides, then a new segment, then the answer: more rounds that bring no newer head are a store in trouble. */
 const ROUNDS_MAX = 3;
+/** And however fast a tenant is edited: each edit between two rounds brings a newer head (ADR 1). */
+const EDITS_MAX = 20;
 const SOURCE: DecisionSource = 'store';
 const NO_FIELDS: readonly string[] = [];
 
@@ -72,12 +74,15 @@ export class Decider {
   }
 
   private async askUntilJudged(call: Call): Promise<Exclude<Round, 'again'>> {
-    const { breaker, storeBudgetMs } = this.parts;
+    const { breaker, known, storeBudgetMs } = this.parts;
     const deadlineAtMs = Math.max(call.arrivedAtMs + storeBudgetMs, performance.now() + LEAST_WAIT_MS);
     try {
-      for (let round = 0; round < ROUNDS_MAX; round += 1) {
+      for (let rounds = 0, edits = 0; rounds < ROUNDS_MAX && edits < EDITS_MAX; ) {
+        const head = known.cached(call.tenant)?.head;
         const answer = await this.ask(call, deadlineAtMs);
         if (answer !== 'again') return answer;
+        if (head !== undefined && known.cached(call.tenant)?.head !== head) edits += 1;
+        else rounds += 1;
       }
       return { fallBack: 'lost' };
     } catch (error) {
