@@ -1,6 +1,6 @@
 import { redisKeys } from '@quotaplane/contracts';
 import { startTestRedisCluster, TestClock, type TestRedisCluster } from '@quotaplane/testing';
-import { Cluster } from 'ioredis';
+import { Cluster, Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { admitted } from '../admitted';
 import { counterKey } from '../counter-key';
@@ -185,6 +185,17 @@ describe('three masters', () => {
   });
 });
 
+/** An heir without the head would answer `lost` for good: nothing here puts it back. */
+async function untilCopied(replicaUrl: string, key: string): Promise<void> {
+  const replica = new Redis(replicaUrl);
+  try {
+    await replica.readonly();
+    await expect.poll(() => replica.get(key), { timeout: 10_000 }).not.toBeNull();
+  } finally {
+    replica.disconnect();
+  }
+}
+
 describe('a master with a replica', () => {
   let cluster: TestRedisCluster;
   let redis: Cluster;
@@ -209,9 +220,9 @@ describe('a master with a replica', () => {
   // Mutation: retryDelayOnFailover of ioredis' default (answers past the deadline, spends twice).
   it.each([['killed', 'kill'], ['frozen', 'pause']] as const)('P09 answers in time while it is %s, and judges again within 2 s of the promotion', { timeout: 60_000 }, async (_, how) => {
     await ask();
-    await redis.wait(1, 1_000).catch(() => undefined);
     const dead = await cluster.masterOf(redisKeys.head('t'));
     const heir = cluster.nodes[(cluster.nodes.indexOf(dead) + 3) % 6]!;
+    await untilCopied(heir.server.url, redisKeys.head('t'));
     if (how === 'kill') await dead.server.kill();
     else dead.server.pause();
     let promotedAtMs = Infinity;
@@ -229,9 +240,12 @@ describe('a master with a replica', () => {
     }
     clearInterval(watch);
     dead.server.resume();
+    expect(recoveredAtMs).toBeLessThan(Infinity);
     expect(Math.max(...waits)).toBeLessThan(DECIDED_WITHIN_MS);
-    expect(recoveredAtMs - promotedAtMs).toBeLessThan(2_000);
-    console.info(`${how}: decided within ${Math.max(...waits).toFixed(0)} ms, back ${(recoveredAtMs - promotedAtMs).toFixed(0)} ms after the promotion`);
+    // The client may have seen the promotion before this spec did.
+    const backMs = recoveredAtMs - Math.min(promotedAtMs, recoveredAtMs);
+    expect(backMs).toBeLessThan(2_000);
+    console.info(`${how}: decided within ${Math.max(...waits).toFixed(0)} ms, back ${backMs.toFixed(0)} ms after the promotion`);
     expect([...statuses].sort()).toEqual(['allowed', 'unavailable']);
   });
 });
