@@ -108,7 +108,7 @@ describe('proof 6: the store is in trouble, and everybody gets an answer (P07)',
       console.log(`${name}: decided by the store again after ${Math.round(backMs)} ms`);
       expect(backMs).toBeLessThanOrEqual(isCalm ? BACK_WITHIN_MS : 3 * BACK_WITHIN_MS);
     } finally {
-      heal();
+      strike({ kind: 'none' });
       await steady.end();
     }
     expect(steady.errors).toEqual([]);
