@@ -56,7 +56,8 @@ export async function startBalancer(urls: readonly string[]): Promise<Balancer> 
     });
     pipeline(incoming, outgoing, () => undefined);
   };
-  const server = createServer(forward);
+  // Longer than any spec leaves a connection idle: one that is closed just when a call takes it looks like a dropped call.
+  const server = createServer({ keepAliveTimeout: 300_000 }, forward);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
