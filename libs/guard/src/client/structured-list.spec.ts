@@ -33,7 +33,7 @@ describe('the list parser', () => {
     expect(parseList(field)).toEqual([]);
   });
 
-  it.each(['"a', '"a";r=', '"a",', ',"a"', '"a" "b"', '"a";R=1', '"a";r=1234567890123456', '"\u00e9"', '"a"; r=1 ,, "b"'])('is worth nothing as a whole when it is malformed: %s', (field) => {
+  it.each(['"a', '"a";r=', '"a",', ',"a"', '"a" "b"', '"a";R=1', '"a";r=1234567890123456', ':1:', '"a";pk=:a=b=:', '"\u00e9"', '"a"; r=1 ,, "b"'])('is worth nothing as a whole when it is malformed: %s', (field) => {
     expect(parseList(field)).toEqual([]);
   });
 });

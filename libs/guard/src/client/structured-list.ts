@@ -10,7 +10,8 @@ const SPACES = /[ \t]*/y;
 const STRING = /"((?:[ !#-[\]-~]|\\["\\])*)"/y;
 const NUMBER = /-?\d{1,15}(?!\d)(?:\.\d{1,3}(?!\d))?/y;
 const TOKEN = /[A-Za-z*][\w!#$%&'*+\-.^`|~:/]*/y;
-const BYTES = /:([A-Za-z0-9+/=]*):/y;
+/** Base64 of whole bytes, padded or not. */
+const BYTES = /:((?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?):/y;
 const BOOLEAN = /\?([01])/y;
 const KEY = /; *([a-z*][a-z0-9_\-.*]*)/y;
 
