@@ -11,7 +11,7 @@ export type Algorithm = z.infer<typeof algorithm>;
 /** Algorithms whose state is a debt that drains; only these take a `burst`. */
 export const BUCKET_ALGORITHMS: readonly Algorithm[] = ['token-bucket', 'gcra'];
 
-/** Most units of a sliding log: it keeps an entry per admitted call, about 40 bytes each, so at most some 400 kB a subject. */
+/** Most units of a sliding log: it keeps an entry per ms with an admission, about 17 bytes each: 173 kB a subject at most (docs/algorithms.md). */
 export const SLIDING_LOG_MAX = 10_000;
 /** Longest that a call waits in a leaky bucket's queue, ms: a socket is held meanwhile. */
 export const QUEUE_WAIT_MAX_MS = 60_000;
