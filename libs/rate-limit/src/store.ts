@@ -63,7 +63,8 @@ export interface RetryCharge {
 
 /**
  * A monthly allowance. Used = counter + base.plus - base.minus (M3). `allowance: null` counts without denying.
- * With `overage: 'throttle'` the `lane` bucket is judged, and charged, only past the allowance.
+ * With `overage: 'throttle'` the `lane` bucket is judged, and charged, only past the allowance. Past the `ceiling` the charge denies until the period's
+ * end, whatever the lane says; the figures stay those of the allowance.
  */
 export interface QuotaCharge {
   readonly kind: 'quota';
@@ -71,6 +72,8 @@ export interface QuotaCharge {
   readonly base: string;
   readonly allowance: number | null;
   readonly overage: Overage;
+  /** Units, never below the allowance; absent: none. Only `throttle` and `bill` come that far; without an allowance there is none. */
+  readonly ceiling?: number;
   readonly periodEndMs: number;
   readonly cost: number;
   readonly lane?: Extract<RateCharge, { kind: 'bucket' }>;

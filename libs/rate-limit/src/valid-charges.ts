@@ -4,15 +4,15 @@ import type { AdmittedCharge, Charge, PenaltyRule } from './store';
 export class InvalidChargeError extends RangeError {
   override readonly name = 'InvalidChargeError';
 
-  constructor(readonly counter: string, readonly field: string, readonly value: unknown, most = '2^53-1') {
-    super(`${field} of counter ${counter} must be a whole number within 0 .. ${most}, not ${String(value)}`);
+  constructor(readonly counter: string, readonly field: string, readonly value: unknown, most = '2^53-1', least = 0) {
+    super(`${field} of counter ${counter} must be a whole number within ${least} .. ${most}, not ${String(value)}`);
   }
 }
 
 const isFigure = (value: number): boolean => Number.isSafeInteger(value) && value >= 0;
 
 const requireFigure = (counter: string, field: string, value: number, least = 0): void => {
-  if (!isFigure(value) || value < least) throw new InvalidChargeError(counter, field, value);
+  if (!isFigure(value) || value < least) throw new InvalidChargeError(counter, field, value, undefined, least);
 };
 
 /**
@@ -31,6 +31,7 @@ const requireValidCharge = (charge: Charge): void => {
   requireFigure(counter, 'cost', charge.cost);
   if (charge.kind === 'quota') {
     if (charge.allowance !== null) requireFigure(counter, 'allowance', charge.allowance);
+    if (charge.ceiling !== undefined) requireFigure(counter, 'ceiling', charge.ceiling, charge.allowance ?? 0);
     requireFigure(counter, 'periodEndMs', charge.periodEndMs);
     if (charge.lane !== undefined) requireValidCharge(charge.lane);
     return;

@@ -15,7 +15,7 @@ ARGV, in order
     per charge       kind, a, b, c, cost    five arguments always
       'b' bucket     limit, window_ms, capacity                       (token bucket and GCRA)
       'w' window     limit, window_ms, 'e' epoch | 'f' first-hit
-      'q' quota      allowance or -1, 'r' | 't' | 'b', period_end_ms
+      'q' quota      allowance or -1, 'r' | 't' | 'b', or 't:ceiling' | 'b:ceiling', period_end_ms
       'l' lane       limit, window_ms, capacity                       bucket judged only when the quota before it is past its allowance
       's' counter    limit, window_ms, ''                             (sliding counter)
       'g' log        limit, window_ms, ''                             (sliding log)
@@ -258,16 +258,22 @@ for check = 1, tonumber(ARGV[3]) do
           local used = net > 9007199254740991 - amount and 9007199254740991 or net + amount
           if used < 0 then used = 0 end
           local period_left_ms = c > now and c - now or 1
+          local overage, most = b, b == 'r' and a
+          if #b > 1 then
+            overage, most = match(b, '^(.):(%d+)$')
+            most = tonumber(most)
+          end
+          if a < 0 or cost == 0 then most = false end
           if a == 0 then
             retry = closed_ms
-          elseif a > 0 and b == 'r' and cost > 0 and cost > a - claimed then
+          elseif most and cost > most - claimed then
             retry = -1
-          elseif a > 0 and b == 'r' and cost > 0 and cost > a - claimed - used
+          elseif most and cost > most - claimed - used
             or cost > 9007199254740991 - (used > amount and used or amount) - claimed then
             retry = period_left_ms
           else
             slot_next[slot], slot_next_at[slot] = amount + claimed + cost, false
-            is_past = a > 0 and b == 't' and (cost > 0 and cost or 1) > a - claimed - used
+            is_past = a > 0 and overage == 't' and (cost > 0 and cost or 1) > a - claimed - used
           end
         end
       end

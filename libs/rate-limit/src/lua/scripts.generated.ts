@@ -45,7 +45,7 @@ return replies
 `,
   },
   'judge-and-spend': {
-    sha1: 'b9a402e9ba291fee75df0794ae8de4efa74c75ee',
+    sha1: '0948dc4ffda82b0ea9f11433b5568b92ef956723',
     source: `
 
 
@@ -876,16 +876,22 @@ found[i], is_past = net, false
 local used = net > 9007199254740991 - amount and 9007199254740991 or net + amount
 if used < 0 then used = 0 end
 local period_left_ms = c > now and c - now or 1
+local overage, most = b, b == 'r' and a
+if #b > 1 then
+overage, most = match(b, '^(.):(%d+)$')
+most = tonumber(most)
+end
+if a < 0 or cost == 0 then most = false end
 if a == 0 then
 retry = closed_ms
-elseif a > 0 and b == 'r' and cost > 0 and cost > a - claimed then
+elseif most and cost > most - claimed then
 retry = -1
-elseif a > 0 and b == 'r' and cost > 0 and cost > a - claimed - used
+elseif most and cost > most - claimed - used
 or cost > 9007199254740991 - (used > amount and used or amount) - claimed then
 retry = period_left_ms
 else
 slot_next[slot], slot_next_at[slot] = amount + claimed + cost, false
-is_past = a > 0 and b == 't' and (cost > 0 and cost or 1) > a - claimed - used
+is_past = a > 0 and overage == 't' and (cost > 0 and cost or 1) > a - claimed - used
 end
 end
 end

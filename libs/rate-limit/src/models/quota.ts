@@ -6,6 +6,8 @@ export interface QuotaRule {
   /** null counts without denying. */
   readonly allowance: number | null;
   readonly overage: Overage;
+  /** Units past which also `throttle` and `bill` deny. */
+  readonly ceiling?: number;
   readonly periodEndMs: number;
 }
 
@@ -24,6 +26,12 @@ export interface QuotaBase {
 const usedOf = (count: number, { plus, minus }: QuotaBase): number => {
   const net = plus - minus;
   return net > MAX_EXACT - count ? MAX_EXACT : Math.max(0, net + count);
+};
+
+/** Units that the charge never passes; undefined where it has no such bound. */
+const mostOf = ({ allowance, overage, ceiling }: QuotaRule): number | undefined => {
+  if (allowance === null) return undefined;
+  return overage === 'reject' ? allowance : ceiling;
 };
 
 const periodLeftOf = (rule: QuotaRule, nowMs: number): number => Math.max(0, rule.periodEndMs - nowMs);
@@ -45,9 +53,10 @@ export const judgeQuota = (
   if (allowance === 0) return refuse(Math.min(segmentLeftMs, CLOSED_HINT_MAX_MS));
   const used = usedOf(count, base);
   const periodLeftMs = Math.max(1, periodLeftOf(rule, nowMs));
-  if (allowance !== null && overage === 'reject' && cost > 0) {
-    if (cost > allowance - claimed) return refuse(-1);
-    if (cost > allowance - claimed - used) return refuse(periodLeftMs);
+  const most = mostOf(rule);
+  if (most !== undefined && cost > 0) {
+    if (cost > most - claimed) return refuse(-1);
+    if (cost > most - claimed - used) return refuse(periodLeftMs);
   }
   // C045: a count never passes 2^53-1, whatever the overage.
   if (cost > MAX_EXACT - Math.max(used, count) - claimed) return refuse(periodLeftMs);

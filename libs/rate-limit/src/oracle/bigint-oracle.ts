@@ -1,4 +1,4 @@
-import type { Charge, ChargeState, QuotaCharge, RateCharge } from '../store';
+import type { Charge, ChargeState, QuotaCharge, QuotaState, RateCharge } from '../store';
 import { atLeast, ceilDiv, firstTrue, max, min, type Fraction } from './bigint-arithmetic';
 
 /**
@@ -22,13 +22,23 @@ interface Outflow {
 
 interface Opinion {
   readonly passes: boolean;
-  readonly before: ChargeState;
-  readonly after: ChargeState;
+  readonly before: ChargeState | QuotaState;
+  readonly after: ChargeState | QuotaState;
+  /** The throttle lane of a quota past its allowance: it is charged, too. */
+  readonly lane?: RateCharge;
+}
+
+/** What the ledger knows beside a quota's counter. */
+interface Ledger {
+  readonly plus: number;
+  readonly minus: number;
 }
 
 const state = (remaining: bigint, resetAfterMs: bigint, retryAfterMs: bigint): ChargeState => ({
   remaining: Number(remaining), resetAfterMs: Number(resetAfterMs), retryAfterMs: Number(retryAfterMs), moreAfterMs: 0,
 });
+
+const LARGEST = BigInt(Number.MAX_SAFE_INTEGER);
 
 const untilFree = ({ free }: Outflow, now: bigint): bigint => max(0n, ceilDiv(free.over, free.under) - now);
 /** A queue is untouched only when its outflow is free, too. */
@@ -38,13 +48,16 @@ export class BigIntOracle {
   private readonly history = new Map<string, Spent[]>();
   private readonly outflows = new Map<string, Outflow>();
 
+  /** @param ledgers by the name of a quota's base */
+  constructor(private readonly ledgers: ReadonlyMap<string, Ledger> = new Map()) {}
+
   /** Judges all charges at `nowMs`; spends all of them, or none. */
-  judge(charges: readonly Charge[], nowMs: number, untilMs: number): { readonly allowed: boolean; readonly states: readonly ChargeState[] } {
+  judge(charges: readonly Charge[], nowMs: number, untilMs: number): { readonly allowed: boolean; readonly states: readonly (ChargeState | QuotaState)[] } {
     const now = BigInt(nowMs);
     const endHint = min(BigInt(untilMs) - now, 86_400_000n);
     const opinions = charges.map((charge) => this.opinion(charge, now, endHint));
     const allowed = opinions.every((opinion) => opinion.passes);
-    if (allowed) for (const charge of charges) this.spend(charge, now);
+    if (allowed) charges.forEach((charge, index) => [charge, opinions[index]?.lane].forEach((each) => each && this.spend(each, now)));
     return { allowed, states: opinions.map((opinion) => (allowed ? opinion.after : opinion.before)) };
   }
 
@@ -62,7 +75,7 @@ export class BigIntOracle {
       const denied = state(0n, 0n, endHint);
       return { passes: false, before: denied, after: denied };
     }
-    if (charge.kind === 'quota') return this.ofQuota(charge, now);
+    if (charge.kind === 'quota') return this.ofQuota(charge, now, endHint);
     switch (charge.kind) {
       case 'bucket': return this.ofBucket(charge, now);
       case 'window': return this.ofWindow(charge, now);
@@ -193,18 +206,23 @@ export class BigIntOracle {
     return { limit, free: { over: leaves.over * limit + BigInt(charge.cost) * BigInt(charge.windowMs) * leaves.under, under: leaves.under * limit } };
   }
 
-  private ofQuota(charge: QuotaCharge, now: bigint): Opinion {
-    const used = (this.history.get(charge.counter) ?? []).reduce((sum, event) => sum + event.units, 0n);
+  /** Three bounds, told apart by how far a total may go: what the plan allows at most, the largest figure that is exact, and the allowance itself. */
+  private ofQuota(charge: QuotaCharge, now: bigint, endHint: bigint): Opinion {
+    const counted = (this.history.get(charge.counter) ?? []).reduce((sum, event) => sum + event.units, 0n);
+    const { plus, minus } = this.ledgers.get(charge.base) ?? { plus: 0, minus: 0 };
+    const used = min(LARGEST, max(0n, counted + BigInt(plus) - BigInt(minus)));
     const cost = BigInt(charge.cost);
     const toEnd = BigInt(charge.periodEndMs) - now;
-    const allowance = charge.allowance === null ? null : BigInt(charge.allowance);
-    const denies = allowance !== null && charge.overage === 'reject' && cost > 0n && used + cost > allowance;
-    const isHopeless = allowance !== null && cost > allowance;
-    const left = (spent: bigint): bigint => (allowance === null ? BigInt(Number.MAX_SAFE_INTEGER) - spent : max(0n, allowance - spent));
-    return {
-      passes: !denies,
-      before: state(left(used), toEnd, denies ? (isHopeless ? -1n : toEnd) : 0n),
-      after: state(left(used + cost), toEnd, 0n),
-    };
+    const allowance = charge.allowance === null ? LARGEST : BigInt(charge.allowance);
+    const most = charge.allowance === null ? null : charge.overage === 'reject' ? allowance : charge.ceiling === undefined ? null : BigInt(charge.ceiling);
+    const denies = cost > 0n && ((most !== null && used + cost > most) || max(used, counted) + cost > LARGEST);
+    const wait = !denies ? 0n : most !== null && cost > most ? -1n : toEnd;
+    const at = (total: bigint): ChargeState => state(max(0n, allowance - min(LARGEST, max(0n, total + BigInt(plus) - BigInt(minus)))), toEnd, wait);
+    const own: Opinion = { passes: !denies, before: at(counted), after: at(counted + cost) };
+    const { lane } = charge;
+    // Throttled: all within the allowance pass as they are, and what goes past it asks the lane, a look at the next unit too.
+    if (denies || lane === undefined || charge.allowance === null || charge.overage !== 'throttle' || used + max(1n, cost) <= allowance) return own;
+    const throttled = this.opinion(lane, now, endHint);
+    return { passes: throttled.passes, before: { ...own.before, lane: throttled.before }, after: { ...own.after, lane: throttled.after }, lane };
   }
 }

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
-import { redisKeys, SLIDING_LOG_MAX } from '@quotaplane/contracts';
+import { redisKeys, SLIDING_LOG_MAX, type Overage } from '@quotaplane/contracts';
 import { figure, SEED, startRedis, TestClock, type TestRedis } from '@quotaplane/testing';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { InProcessLimitStore } from '../memory/in-process-limit-store';
 import { connectLimitRedis, type LimitRedis } from '../redis/connect-limit-redis';
 import { RedisLimitStore } from '../redis/redis-limit-store';
-import type { Charge, ChargeState, Check, LimitStore } from '../store';
+import type { Charge, ChargeState, Check, LimitStore, QuotaState } from '../store';
 import { BigIntOracle } from './bigint-oracle';
 
 const HEAD = '1.1';
@@ -14,6 +14,9 @@ const START_MS = Date.UTC(2026, 10, 30, 12);
 const UNTIL_MS = START_MS + 40 * 86_400_000;
 const PERIOD_END_MS = START_MS + 36 * 3_600_000;
 const WAIT_MS = 5_000;
+/** Of a quota past its allowance. */
+const LANE_LIMIT = 6;
+const LANE_WINDOW_MS = 1_500;
 /** About 15 decisions each, on each store (R1: 10^5 per commit, 10^6 in full). */
 const RUNS = figure(3500, 70_000);
 const TIME_LIMIT_MS = figure(120_000, 3_600_000);
@@ -31,14 +34,21 @@ interface Rule {
   readonly kind: Charge['kind'];
   readonly windowMs: number;
   readonly alignment: 'epoch' | 'first-hit';
-  readonly overage: 'reject' | 'bill';
+  readonly overage: Overage;
+  readonly hasCeiling: boolean;
+  /** What the ledger says beside a quota's counter. */
+  readonly base: { readonly plus: number; readonly minus: number };
   readonly maxWaitMs: number;
 }
+const ledgerFigure = fc.oneof({ weight: 3, arbitrary: fc.constant(0) }, { weight: 3, arbitrary: fc.integer({ min: 0, max: 12 }) },
+  { weight: 1, arbitrary: fc.integer({ min: 0, max: 12 }).map((below) => Number.MAX_SAFE_INTEGER - below) });
 const rule: fc.Arbitrary<Rule> = fc.record({
   kind: fc.constantFrom('bucket', 'bucket', 'window', 'quota', 'log', 'counter', 'queue'),
   windowMs,
   alignment: fc.constantFrom('epoch', 'first-hit'),
-  overage: fc.constantFrom('reject', 'reject', 'bill'),
+  overage: fc.constantFrom('reject', 'reject', 'bill', 'throttle'),
+  hasCeiling: fc.boolean(),
+  base: fc.record({ plus: ledgerFigure, minus: ledgerFigure }),
   maxWaitMs: fc.constantFrom(0, 400, 1500, 60_000),
 });
 
@@ -59,6 +69,8 @@ const numbersOf = (rules: readonly Rule[], seed: number): { limit: number; capac
     return { limit, capacity: Math.max(1, capacity) };
   });
 
+const baseOf = (prefix: string, index: number): string => `${prefix}${index}:base`;
+
 const chargesOf = (rules: readonly Rule[], numbers: readonly { limit: number; capacity: number }[], prefix: string, cost: number): Charge[] =>
   rules.map((each, index): Charge => {
     const { limit = 0, capacity = 1 } = numbers[index] ?? {};
@@ -68,20 +80,30 @@ const chargesOf = (rules: readonly Rule[], numbers: readonly { limit: number; ca
     if (each.kind === 'log') return { kind: 'log', counter, limit: Math.min(limit, SLIDING_LOG_MAX), windowMs: each.windowMs, cost };
     if (each.kind === 'counter') return { kind: 'counter', counter, limit, windowMs: each.windowMs, cost };
     if (each.kind === 'queue') return { kind: 'queue', counter, limit, windowMs: each.windowMs, capacity, maxWaitMs: each.maxWaitMs, cost };
-    return { kind: 'quota', counter, base: `${counter}:base`, allowance: limit, overage: each.overage, periodEndMs: PERIOD_END_MS, cost };
+    const ceiling = each.hasCeiling ? { ceiling: Math.min(Number.MAX_SAFE_INTEGER, limit + capacity - 1) } : {};
+    const lane = { kind: 'bucket', counter: `${counter}:lane`, limit: LANE_LIMIT, windowMs: LANE_WINDOW_MS, capacity: LANE_LIMIT, cost } as const;
+    return {
+      kind: 'quota', counter, base: baseOf(prefix, index), allowance: limit, overage: each.overage, ...ceiling, periodEndMs: PERIOD_END_MS, cost,
+      ...(each.overage === 'throttle' ? { lane } : {}),
+    };
   });
 
 /** `moreAfterMs` is a convenience of the header; a limit of 0 has no time to untouched. */
-const judged = (states: readonly ChargeState[], charges: readonly Charge[]): unknown[] =>
-  states.map(({ remaining, resetAfterMs, retryAfterMs, waitMs }, index) => {
+const judged = (states: readonly (ChargeState | QuotaState)[], charges: readonly Charge[]): unknown[] =>
+  states.map((state, index) => {
+    const { remaining, resetAfterMs, retryAfterMs, waitMs } = state;
     const charge = charges[index];
+    const lane = charge?.kind === 'quota' && charge.lane !== undefined && 'lane' in state && state.lane !== undefined ? { lane: judged([state.lane], [charge.lane]) } : {};
     const isClosed = charge?.kind === 'quota' ? charge.allowance === 0 : charge !== undefined && 'limit' in charge && charge.limit === 0;
-    return isClosed ? { remaining, retryAfterMs } : { remaining, resetAfterMs, retryAfterMs, ...(waitMs === undefined || charge?.cost === 0 ? {} : { waitMs }) };
+    return isClosed ? { remaining, retryAfterMs } : { remaining, resetAfterMs, retryAfterMs, ...(waitMs === undefined || charge?.cost === 0 ? {} : { waitMs }), ...lane };
   });
 
 let decisions = 0;
-const replay = async (store: LimitStore, clock: TestClock, prefix: string, { rules, steps }: History): Promise<void> => {
-  const oracle = new BigIntOracle();
+const replay = async (store: LimitStore, clock: TestClock, prefix: string, { rules, steps }: History, redis?: LimitRedis): Promise<void> => {
+  // Only Redis has a ledger beside its counters.
+  const ledgers = new Map(redis === undefined ? [] : rules.map((each, index) => [baseOf(prefix, index), each.base]));
+  await Promise.all([...ledgers].map(([base, { plus, minus }]) => redis?.hset(base, { plus, minus })));
+  const oracle = new BigIntOracle(ledgers);
   clock.set(START_MS);
   let numbers = numbersOf(rules, 1);
   for (const each of steps) {
@@ -118,7 +140,7 @@ describe('BigInt oracle', () => {
     const store = new RedisLimitStore({ redis, testClock: () => clock.now() });
     let run = 0;
     await fc.assert(
-      fc.asyncProperty(history, (input) => replay(store, clock, `qp:{oracle}:c:${run++}:`, input)),
+      fc.asyncProperty(history, (input) => replay(store, clock, `qp:{oracle}:c:${run++}:`, input, redis)),
       { numRuns: RUNS, seed: SEED },
     );
     console.info(`${decisions} decisions held against the oracle`);

@@ -1,6 +1,6 @@
 import { redisKeys } from '@quotaplane/contracts';
 import { retryUnits } from '../models/retry';
-import { ANY_HEAD, type AdmittedCharge, type Charge, type Check, type PenaltyRule, type RetryCharge, type SlotCharge } from '../store';
+import { ANY_HEAD, type AdmittedCharge, type Charge, type Check, type PenaltyRule, type QuotaCharge, type RetryCharge, type SlotCharge } from '../store';
 
 export type ScriptArg = string | number;
 
@@ -136,12 +136,15 @@ const pushRule = (keys: string[], args: ScriptArg[], charge: LimitingCharge, slo
     return 1;
   }
   keys.push(charge.base);
-  args.push('q', charge.allowance ?? -1, OVERAGE[charge.overage], charge.periodEndMs, charge.cost);
+  args.push('q', charge.allowance ?? -1, overageArg(charge), charge.periodEndMs, charge.cost);
   if (charge.lane === undefined) return 1;
   keys.push(charge.lane.counter);
   args.push('l', charge.lane.limit, charge.lane.windowMs, charge.lane.capacity, charge.lane.cost);
   return 2;
 };
+
+const overageArg = ({ overage, ceiling }: QuotaCharge): string =>
+  ceiling === undefined || overage === 'reject' ? OVERAGE[overage] : `${OVERAGE[overage]}:${ceiling}`;
 
 type LimitingCharge = Exclude<Charge, RetryCharge>;
 type RichCharge = Exclude<LimitingCharge, { kind: 'bucket' | 'window' | 'quota' }>;

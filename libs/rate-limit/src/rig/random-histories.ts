@@ -63,11 +63,12 @@ const lane = bucket.map((charge) => ({ ...charge, counter: 'qp:{t}:c:lane' }));
 
 const quota: fc.Arbitrary<QuotaCharge> = fc
   .record({
-    allowance: fc.option(figure(MAX_EXACT)), overage: fc.constantFrom<Overage>('reject', 'throttle', 'bill'),
+    allowance: fc.option(figure(MAX_EXACT)), aboveAllowance: fc.option(figure(MAX_EXACT)), overage: fc.constantFrom<Overage>('reject', 'throttle', 'bill'),
     endsInMs: fc.constantFrom(-3_600_000, 0, 1, 5_000, 2_592_000_000, MAX_EXACT - START_MS), cost: figure(MAX_EXACT), lane,
   })
-  .map(({ allowance, overage, endsInMs, cost, lane: charge }) => ({
+  .map(({ allowance, aboveAllowance, overage, endsInMs, cost, lane: charge }) => ({
     kind: 'quota', counter: 'qp:{t}:q:requests:2026-12-01:1:1', base: BASE, allowance, overage, periodEndMs: START_MS + endsInMs, cost,
+    ...(aboveAllowance === null ? {} : { ceiling: Math.min(MAX_EXACT, (allowance ?? 0) + aboveAllowance) }),
     ...(overage === 'throttle' ? { lane: { ...charge, cost } } : {}),
   }));
 
