@@ -125,22 +125,37 @@ export const throttleSchema = z
     path: ['limit'], message: 'limit x windowMs must not pass 2^53-1; use a shorter window or a smaller limit',
   });
 
-/** Monthly allowance of one meter; `alertAt` in percent of the allowance. */
+/** Unused allowance that goes over into the next period: `cap` units at most. Overage and what is left of top-ups never do (C088). */
+export const carrySchema = z.strictObject({ cap: z.int().min(1).max(MAX_EXACT) });
+
+/** Allowance of one meter per billing period; `alertAt` in percent of the allowance. */
 export const quotaSchema = z
   .strictObject({
     meter: slug,
     allowance,
     overage,
     throttle: throttleSchema.optional(),
+    /** Units at which even `throttle` and `bill` end: denied until the period's end. At least the allowance; carried units and top-ups come on top. */
+    ceiling: exactInteger.optional(),
+    /** Off when left out. */
+    carry: carrySchema.optional(),
     alertAt: z.array(z.int().min(1).max(1000)).max(10).default([]),
   })
   .check((ctx) => {
-    if ((ctx.value.overage === 'throttle') !== (ctx.value.throttle !== undefined)) {
-      ctx.issues.push({
-        code: 'custom', path: ['throttle'], input: ctx.value,
-        message: 'throttle {limit, windowMs} is required with overage throttle and refused without it',
-      });
+    const value = ctx.value;
+    const refuse = (field: string, message: string): void => {
+      ctx.issues.push({ code: 'custom', path: [field], input: value, message });
+    };
+    if ((value.overage === 'throttle') !== (value.throttle !== undefined)) {
+      refuse('throttle', 'throttle {limit, windowMs} is required with overage throttle and refused without it');
     }
+    if (value.ceiling !== undefined) {
+      if (value.overage === 'reject') refuse('ceiling', 'ceiling belongs to overage throttle and bill only; reject ends at the allowance');
+      else if (value.allowance === null) refuse('ceiling', 'an unlimited allowance has no ceiling');
+      else if (value.ceiling < value.allowance) refuse('ceiling', 'ceiling must be at least the allowance');
+    }
+    if (value.carry !== undefined && value.allowance === null) refuse('carry', 'an unlimited allowance leaves nothing to carry');
+    if (new Set(value.alertAt).size !== value.alertAt.length) refuse('alertAt', 'names a threshold twice');
   });
 export type Quota = z.infer<typeof quotaSchema>;
 

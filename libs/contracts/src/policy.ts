@@ -32,9 +32,14 @@ export type CompiledLimit = z.infer<typeof compiledLimitSchema>;
 
 export const compiledQuotaSchema = z.strictObject({
   meter: slug,
+  /** Base, carried units and top-ups in force together. */
   allowance,
   overage,
   throttle: throttleSchema.optional(),
+  /** Moved up by `extras`; never below the allowance. */
+  ceiling: exactInteger.optional(),
+  /** What of the allowance is not the tier's or an override's: `top-up:<id>`, `carry:<period id>`. Absent when there is none. */
+  extras: z.array(z.strictObject({ source: numberSource, units: exactInteger })).optional(),
   sources: z.strictObject({ allowance: numberSource }),
 });
 export type CompiledQuota = z.infer<typeof compiledQuotaSchema>;

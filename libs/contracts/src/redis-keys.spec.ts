@@ -18,6 +18,7 @@ const PATTERNS: Record<keyof typeof redisKeys, string> = {
   nodes: redisKeys.nodes,
   journal: redisKeys.journal('<incarnation>'),
   journals: redisKeys.journals,
+  journalsEnded: redisKeys.journalsEnded,
   journalAcks: redisKeys.journalAcks,
   offenders: redisKeys.offenders(0).replace('0', '<minute>'),
   traffic: redisKeys.traffic(0).replace('0', '<minute>'),

@@ -31,6 +31,8 @@ export const redisKeys = {
   journal: (incarnation: string) => `qp:journal:${incarnation}`,
   /** set of incarnations that have a journal. */
   journals: 'qp:journals',
+  /** set of incarnations that have ended and are folded whole; their hashes stay for the reconciliation of statements until their TTL ends. */
+  journalsEnded: 'qp:journals-ended',
   /** hash, incarnation -> last sequence folded into Postgres; written by the worker after its commit. */
   journalAcks: 'qp:journal-acks',
   /** hash, `<node>.<life>` -> JSON of an OffenderDocument: that node's denials in that minute; 3 h. */

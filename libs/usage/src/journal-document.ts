@@ -24,7 +24,7 @@ export const journalDocumentOf = (counts: JournalCounts, { incarnation, service,
     const parts = cells.has(id) ? parseJournalField(field) : null;
     if (!parts) continue;
     const { periodId, ...cell } = parts.cell;
-    const known = cells.get(id) ?? { ...cell, period: periodId, admitted: 0, refunded: 0, degraded: 0, degradedByHour: [] };
+    const known = cells.get(id) ?? { ...cell, period: periodId, admitted: 0, refunded: 0, degraded: 0, doubtful: 0, degradedByHour: [] };
     if (parts.hour === null) known[parts.count] = value;
     else known.degradedByHour.push({ hour: startOf(parts.hour), units: value });
     cells.set(id, known);
@@ -38,8 +38,8 @@ export const journalDocumentOf = (counts: JournalCounts, { incarnation, service,
 /** A posted document as the fold takes it: the same rows as from Redis, so that either, or both, count once. */
 export const batchOfDocument = ({ incarnation, service, sequence, at, closed, counts }: JournalDocument): JournalBatch => ({
   incarnation, service, seq: sequence, atMs: Date.parse(at), isClosed: closed,
-  rows: counts.map(({ period, admitted, refunded, degraded, degradedByHour, ...cell }): JournalRow => ({
-    ...cell, periodId: period, incarnation, admitted: BigInt(admitted), refunded: BigInt(refunded), degraded: BigInt(degraded),
+  rows: counts.map(({ period, admitted, refunded, degraded, doubtful, degradedByHour, ...cell }): JournalRow => ({
+    ...cell, periodId: period, incarnation, admitted: BigInt(admitted), refunded: BigInt(refunded), degraded: BigInt(degraded), doubtful: BigInt(doubtful),
     degradedHours: new Map(degradedByHour.map(({ hour, units }) => [Date.parse(hour) / HOUR_MS, BigInt(units)])),
   })),
 });

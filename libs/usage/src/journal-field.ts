@@ -9,8 +9,8 @@ export interface JournalCell {
 }
 
 /** The counts of a cell; each only grows within an incarnation. */
-export type JournalCount = 'admitted' | 'refunded' | 'degraded';
-export const JOURNAL_COUNTS: readonly JournalCount[] = ['admitted', 'refunded', 'degraded'];
+export type JournalCount = 'admitted' | 'refunded' | 'degraded' | 'doubtful';
+export const JOURNAL_COUNTS: readonly JournalCount[] = ['admitted', 'refunded', 'degraded', 'doubtful'];
 
 /** The part of `degraded` that was admitted in one hour of store time, counted from 1970: it says when an outage gave away what. */
 export type DegradedHour = `degraded@${number}`;

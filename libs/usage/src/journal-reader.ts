@@ -8,6 +8,7 @@ export interface JournalRow extends JournalCell {
   readonly admitted: bigint;
   readonly refunded: bigint;
   readonly degraded: bigint;
+  readonly doubtful: bigint;
   /** `degraded` by the hour it was admitted in, hours of store time since 1970; left out where nothing is known of it. */
   readonly degradedHours?: ReadonlyMap<number, bigint>;
 }
@@ -37,7 +38,7 @@ export const foldRows = (incarnation: string, fields: ReadonlyMap<string, string
       continue;
     }
     const id = field.slice(0, field.lastIndexOf('|'));
-    const row = rows.get(id) ?? { ...parsed.cell, incarnation, admitted: 0n, refunded: 0n, degraded: 0n, degradedHours: new Map<number, bigint>() };
+    const row = rows.get(id) ?? { ...parsed.cell, incarnation, admitted: 0n, refunded: 0n, degraded: 0n, doubtful: 0n, degradedHours: new Map<number, bigint>() };
     if (parsed.hour === null) row[parsed.count] = BigInt(text);
     else row.degradedHours.set(parsed.hour, BigInt(text));
     rows.set(id, row);

@@ -32,7 +32,7 @@ class Ledger {
   fold(batches: readonly JournalBatch[]): void {
     for (const row of batches.flatMap((batch) => batch.rows)) {
       const id = JSON.stringify([row.incarnation, row.tenant, row.meter, row.periodId, row.part, row.class, row.generation]);
-      const old = this.rows.get(id) ?? { ...row, admitted: 0n, refunded: 0n, degraded: 0n };
+      const old = this.rows.get(id) ?? { ...row, admitted: 0n, refunded: 0n, degraded: 0n, doubtful: 0n };
       const greatest = (a: bigint, b: bigint): bigint => (a > b ? a : b);
       this.rows.set(id, {
         ...row,
@@ -141,9 +141,9 @@ describe('Journal', () => {
     const document = journalDocument.parse(JSON.parse(JSON.stringify(journal.snapshot())));
     expect(document).toEqual({
       version: 1, incarnation: document.incarnation, service: 'echo', sequence: 2, at: '1970-01-01T00:00:01.000Z', closed: false,
-      counts: [{ tenant: 'acme', meter: 'requests', period: '2026-11-01', part: 1, class: 'refunded', generation: 1, admitted: 8, refunded: 2, degraded: 0, degradedByHour: [] }],
+      counts: [{ tenant: 'acme', meter: 'requests', period: '2026-11-01', part: 1, class: 'refunded', generation: 1, admitted: 8, refunded: 2, degraded: 0, doubtful: 0, degradedByHour: [] }],
     });
-    expect(batchOfDocument(document).rows).toEqual([{ ...refunded, incarnation: document.incarnation, admitted: 8n, refunded: 2n, degraded: 0n, degradedHours: new Map() }]);
+    expect(batchOfDocument(document).rows).toEqual([{ ...refunded, incarnation: document.incarnation, admitted: 8n, refunded: 2n, degraded: 0n, doubtful: 0n, degradedHours: new Map() }]);
   });
 
   it('survives any mix of flushes, folds, lost acknowledgements and lost stores: the ledger ends at what was admitted', async () => {

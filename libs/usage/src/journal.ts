@@ -58,6 +58,11 @@ export class Journal {
     this.counts.add(cell, degradedHour(this.options.storeNow()), units);
   }
 
+  /** The store may have counted these units for a call that was answered without it. Never billed: it bounds what the counter alone can prove (ADR 13). */
+  doubt(cell: JournalCell, units: number): void {
+    this.counts.add(cell, 'doubtful', units);
+  }
+
   /** Writes what waits; false when the store did not take it (it stays dirty). */
   async flush(): Promise<boolean> {
     return this.loop.runOnce();

@@ -4,7 +4,7 @@ import { JOURNAL_BODY_BYTES, type JournalDocument } from '@quotaplane/contracts'
 import { afterEach, describe, expect, it } from 'vitest';
 import { postJournal } from './post-journal';
 
-const cell = { tenant: 'acme', meter: 'requests', period: '2026-11-01', part: 1, class: 'default', generation: 1, admitted: 1, refunded: 0, degraded: 0, degradedByHour: [] };
+const cell = { tenant: 'acme', meter: 'requests', period: '2026-11-01', part: 1, class: 'default', generation: 1, admitted: 1, refunded: 0, degraded: 0, doubtful: 0, degradedByHour: [] };
 const document: JournalDocument = { version: 1, incarnation: '7d444840-9dc0-41d2-a86e-3c1f5a1d5f3a', service: 'echo', sequence: 3, at: '2026-11-30T12:00:00.000Z', closed: true, counts: [cell] };
 const ACCEPTED = JSON.stringify({ accepted: 1, refused: [], changeId: '7d444840-9dc0-41d2-a86e-3c1f5a1d5f3a', newer: 'member' });
 

@@ -26,5 +26,6 @@ export const tenantFromRow = (row: AssignedTenant, now: Date): Tenant => {
     updatedAt: row.updatedAt.toISOString(),
     reserved: row.reserved,
     scheduledTier: next ? { tier: next.tier.slug, effectiveAt: next.effectiveAt.toISOString() } : null,
+    calendarChange: null,
   };
 };

@@ -15,16 +15,16 @@ export async function upsertJournals(tx: Tx, unsorted: readonly JournalRow[]): P
     const page = rows.slice(from, from + ROWS_PER_STATEMENT);
     const column = (of: (row: JournalRow) => string | number | bigint): string[] => page.map((row) => String(of(row)));
     await tx.$executeRaw`
-      INSERT INTO usage_journals AS held (incarnation, tenant, meter, period_id, part, class, generation, admitted, refunded, degraded, updated_at)
-      SELECT incarnation, tenant, meter, period_id, part::int, class, generation::int, admitted::bigint, refunded::bigint, degraded::bigint, clock_timestamp()
+      INSERT INTO usage_journals AS held (incarnation, tenant, meter, period_id, part, class, generation, admitted, refunded, degraded, doubtful, updated_at)
+      SELECT incarnation, tenant, meter, period_id, part::int, class, generation::int, admitted::bigint, refunded::bigint, degraded::bigint, doubtful::bigint, clock_timestamp()
       FROM unnest(${column((row) => row.incarnation)}::text[], ${column((row) => row.tenant)}::text[], ${column((row) => row.meter)}::text[],
         ${column((row) => row.periodId)}::text[], ${column((row) => row.part)}::text[], ${column((row) => row.class)}::text[],
         ${column((row) => row.generation)}::text[], ${column((row) => row.admitted)}::text[], ${column((row) => row.refunded)}::text[],
-        ${column((row) => row.degraded)}::text[])
-        AS folded(incarnation, tenant, meter, period_id, part, class, generation, admitted, refunded, degraded)
+        ${column((row) => row.degraded)}::text[], ${column((row) => row.doubtful)}::text[])
+        AS folded(incarnation, tenant, meter, period_id, part, class, generation, admitted, refunded, degraded, doubtful)
       ON CONFLICT (tenant, period_id, meter, part, class, generation, incarnation) DO UPDATE SET
         admitted = GREATEST(held.admitted, excluded.admitted), refunded = GREATEST(held.refunded, excluded.refunded),
-        degraded = GREATEST(held.degraded, excluded.degraded), updated_at = excluded.updated_at`;
+        degraded = GREATEST(held.degraded, excluded.degraded), doubtful = GREATEST(held.doubtful, excluded.doubtful), updated_at = excluded.updated_at`;
   }
 }
 

@@ -46,7 +46,7 @@ const inLedger = async (): Promise<bigint[]> => {
 };
 const documentOf = (part: Partial<JournalDocument> = {}): JournalDocument => ({
   version: 1, incarnation: randomUUID(), service: 'echo', sequence: 1, at: new Date().toISOString(), closed: true,
-  counts: [{ tenant: 'acme', meter: 'requests', period: periodId, part: 1, class: 'default', generation: 1, admitted: 5, refunded: 1, degraded: 2, degradedByHour: [] }], ...part,
+  counts: [{ tenant: 'acme', meter: 'requests', period: periodId, part: 1, class: 'default', generation: 1, admitted: 5, refunded: 1, degraded: 2, doubtful: 0, degradedByHour: [] }], ...part,
 });
 
 describe('a node that must exit while Redis is away', () => {

@@ -7,14 +7,11 @@ import { PrismaService } from '../database/prisma.service';
 import { readPolicyRows, type TenantPolicyRows } from '../outbox/policy-rows';
 import { policySourceAt } from '../outbox/policy-source';
 import { readAsOf } from './fold-sql';
+import type { TenantPeriod } from './meter-figures';
 import { readUsageSums } from './usage-sql';
 
 /** `current`: the running periods; `2026-11`: those that start in that month. */
 export type PeriodSelector = string;
-
-interface TenantPeriod extends CompiledPeriod {
-  readonly timezone: string;
-}
 
 /** An item with the rule that settled what was admitted without the store. */
 export interface SettledItem {
@@ -109,9 +106,16 @@ const itemOf = (
     status: period.endMs <= now.getTime() ? 'ended' : 'open',
     used: String(settled.used),
     allowance: allowance === null ? null : String(allowance),
+    carried: '0',
+    granted: '0',
+    remaining: allowance === null ? null : String(BigInt(allowance) > settled.used ? BigInt(allowance) - settled.used : 0n),
     overage: String(settled.overage),
     billable: String(settled.billable),
-    breakdown: { admitted: String(sums.admitted), refunded: String(sums.refunded), degraded: String(sums.degraded), settled: String(settled.settled) },
+    breakdown: {
+      admitted: String(sums.admitted), refunded: String(sums.refunded), degraded: String(sums.degraded), settled: String(settled.settled),
+      external: '0', late: '0', recovered: '0', corrections: '0',
+    },
+    thresholds: [],
     asOf,
   };
 };

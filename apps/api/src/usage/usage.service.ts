@@ -63,7 +63,8 @@ export class UsageService {
 }
 
 const COLUMNS = [
-  'tenant', 'meter', 'period', 'start', 'end', 'timezone', 'status', 'used', 'allowance', 'overage', 'billable', 'admitted', 'refunded', 'degraded', 'settled', 'asOf',
+  'tenant', 'meter', 'period', 'start', 'end', 'timezone', 'status', 'used', 'allowance', 'overage', 'billable', 'carried', 'granted', 'remaining', 'admitted', 'refunded', 'degraded', 'settled',
+  'external', 'late', 'recovered', 'corrections', 'asOf',
 ] as const;
 
 const cellsOf = (item: UsageItem): Record<(typeof COLUMNS)[number], string> => ({
@@ -78,6 +79,9 @@ const cellsOf = (item: UsageItem): Record<(typeof COLUMNS)[number], string> => (
   allowance: item.allowance ?? '',
   overage: item.overage,
   billable: item.billable,
+  carried: item.carried,
+  granted: item.granted,
+  remaining: item.remaining ?? '',
   ...item.breakdown,
   asOf: item.asOf,
 });

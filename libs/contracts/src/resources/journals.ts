@@ -23,6 +23,8 @@ const journalCellCounts = z
     /** Of `admitted`. */
     refunded: exactInteger,
     degraded: exactInteger,
+    /** Units that the store may have counted for calls that were answered without it; never billed, they bound what can be `recovered`. */
+    doubtful: exactInteger.default(0),
     /** Of `degraded`, by the start of the hour in store time. */
     degradedByHour: z.array(z.strictObject({ hour: instant.refine((text) => Date.parse(text) % 3_600_000 === 0, 'must be a full hour'), units: exactInteger })).max(1_000).default([]),
   })

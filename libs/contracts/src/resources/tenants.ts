@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { compiledLimitSchema, compiledPeriodSchema, compiledQuotaSchema, numberSource, tenantStatus } from '../policy';
-import { allowance, decimalString, exactInteger, instant, reason, slug } from '../numbers';
+import { allowance, decimalString, exactInteger, instant, localDate, reason, slug } from '../numbers';
 import { changed, pageOf, pageQuery, versioned } from './page';
 
 /** Slugs no customer may take: callers without credentials, and the platform itself. */
@@ -30,12 +30,33 @@ export const tenantTierPut = z.strictObject({
   reason,
 });
 
+/** A tier change as it would be, without a reason yet. */
+export const tierPreviewQuery = tenantTierPut.omit({ reason: true });
+const quotaFigures = z.strictObject({ used: decimalString, allowance: decimalString.nullable(), remaining: decimalString.nullable() });
+/** Quotas around a tier change: just before it and just after, as of now. A meter that one of the tiers lacks is null there. */
+export const tierPreview = z.strictObject({
+  tenant: slug,
+  from: slug,
+  to: slug,
+  usage: tenantTierPut.shape.usage.unwrap(),
+  effectiveAt: instant,
+  period: localDate,
+  meters: z.array(z.strictObject({ meter: slug, before: quotaFigures.nullable(), after: quotaFigures.nullable() })),
+  asOf: instant,
+});
+
 export const tenantSchema = z.strictObject({
   ...fields,
   ...versioned,
   reserved: z.boolean(),
   /** Tier change that is scheduled but not yet in force. */
   scheduledTier: z.strictObject({ tier: slug, effectiveAt: instant }).nullable(),
+  /** A change of zone or anchor day: `from` is in force until `effectiveAt`, the end of the period that ran; then comes the transition. Null when there is none. */
+  calendarChange: z.strictObject({
+    effectiveAt: instant,
+    from: z.strictObject({ timezone: z.string(), anchorDay: z.int() }),
+    transition: z.strictObject({ id: localDate, start: instant, end: instant }),
+  }).nullable(),
 });
 export type Tenant = z.infer<typeof tenantSchema>;
 export const tenantChanged = tenantSchema.extend(changed);

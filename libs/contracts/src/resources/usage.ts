@@ -7,19 +7,50 @@ import { pageOf, pageQuery } from './page';
 export const usagePeriodSelector = z.union([z.literal('current'), z.string().regex(/^\d{4}-(0[1-9]|1[0-2])$/, 'must be current or YYYY-MM')]);
 export const usageQuery = pageQuery.extend({ period: usagePeriodSelector.default('current'), tenant: slug.optional() });
 
-/** One tenant, meter and billing period. used = admitted - refunded + settled (M3). */
+/** A billing period as it is shown; `timezone` is the zone it was cut in. */
+export const shownPeriod = z.strictObject({ id: localDate, start: instant, end: instant, timezone: z.string() });
+
+/**
+ * Where the used units come from: used = admitted - refunded + settled + external + late + recovered + corrections. `degraded` was admitted while
+ * the store was away, `settled` of it counts by the tier's rule; `external` came over REST, `late` of it after the period's end; `recovered` stood in
+ * the counter of Redis and in no node's journal, since the node died; `corrections` are negative records, at most 0.
+ */
+export const usageBreakdown = z.strictObject({
+  admitted: decimalString,
+  refunded: decimalString,
+  degraded: decimalString,
+  settled: decimalString,
+  external: decimalString,
+  late: decimalString,
+  recovered: decimalString,
+  corrections: decimalString,
+});
+export type UsageBreakdown = z.infer<typeof usageBreakdown>;
+
+/** An `alertAt` of the tier that was reached, in percent. */
+export const reachedThreshold = z.strictObject({ percent: z.int(), reachedAt: instant });
+
+/** One tenant, meter and billing period. */
 export const usageItem = z.strictObject({
   tenant: slug,
   meter: slug,
-  period: z.strictObject({ id: localDate, start: instant, end: instant, timezone: z.string() }),
-  status: z.enum(['open', 'ended']),
+  period: shownPeriod,
+  status: z.enum(['open', 'ended', 'closed']),
   used: decimalString,
+  /** In force now, or at the period's end: base, carried units and top-ups. */
   allowance: decimalString.nullable(),
+  /** Of `allowance`: carried over from the period before. */
+  carried: decimalString,
+  /** Of `allowance`: top-ups. */
+  granted: decimalString,
+  /** Units left of the allowance that counts now; after a tier change with `restart` of the new one alone. Null when unlimited. */
+  remaining: decimalString.nullable(),
   /** Units above the allowance. */
   overage: decimalString,
   /** Units above the allowance that the tier bills. */
   billable: decimalString,
-  breakdown: z.strictObject({ admitted: decimalString, refunded: decimalString, degraded: decimalString, settled: decimalString }),
+  breakdown: usageBreakdown,
+  thresholds: z.array(reachedThreshold),
   /** Everything journaled up to this instant is in the figures. */
   asOf: instant,
 });
@@ -47,9 +78,12 @@ export const degradedUsageItem = z.strictObject({
 export type DegradedUsageItem = z.infer<typeof degradedUsageItem>;
 export const degradedUsagePage = pageOf(degradedUsageItem);
 
+/** `cursor`: the last row that was taken, from its own `cursor` member; the stream goes on behind it. */
 export const usageExportQuery = z.strictObject({
   period: usagePeriodSelector.default('current'),
   format: z.enum(['csv', 'ndjson']).default('csv'),
+  tenant: slug.optional(),
+  cursor: z.string().max(500).optional(),
 });
 
 /** Series of one tenant; from inclusive, to exclusive, `step` in seconds, at most 2,000 points. */
