@@ -1,3 +1,5 @@
+export * from './calendar';
+export * from './calendar-change';
 export * from './flush-loop';
 export * from './journal';
 export * from './journal-counts';
