@@ -10,7 +10,7 @@ import { createHttpApp } from './http/http-server';
 /** Longest orderly end in ms; requests still under way then are cut. */
 const STOP_LIMIT_MS = 9_000;
 /** How long calls are still taken once the process was told to end, in ms: a socket that closes at once resets what waits in its queue. */
-const LINGER_MS = 500;
+const LINGER_MS = 1_000;
 
 async function start(): Promise<void> {
   const config = readConfig(process.env);

@@ -119,6 +119,8 @@ it('P25 says that it is no longer ready while it still takes calls, then ends', 
   const port = await freePort();
   const api = launch('main', { PORT: String(port) });
   await eventually(api.hasStarted, 60_000);
+  // The first look opens connections, which may take longer than the process still takes calls.
+  await eventually(async () => (await fetch(`http://127.0.0.1:${port}/health/ready`)).ok, 30_000);
   api.child.kill('SIGTERM');
   const answer = await eventually(async () => {
     const response = await fetch(`http://127.0.0.1:${port}/health/ready`);
