@@ -48,8 +48,10 @@ describe('a changed calendar', () => {
     const first = changedCalendars(since({ timezone: 'Etc/GMT+12', anchorDay: 1 }), { timezone: 'Pacific/Kiritimati', anchorDay: 4 }, NOW_MS);
     const second = changedCalendars(first, { timezone: 'Etc/GMT+12', anchorDay: 20 }, Date.UTC(2026, 11, 2));
     // Starts at 02:00 of the second in Kiritimati, ends at midnight of the fourth there, when it is 22:00 of the second twelve hours west of UTC.
-    expect(periodsOf({ calendars: second, nowMs: Date.UTC(2026, 11, 2), before: 1, after: 2 }).map(({ id }) => id)).toEqual(['2026-11-01', '2026-12-02', '2026-12-03', '2026-12-20']);
-    expect(periodOfId({ calendars: second, id: '2026-12-03' })).toMatchObject({ startMs: Date.UTC(2026, 11, 3, 10), isTransition: true });
+    const periods = periodsOf({ calendars: second, nowMs: Date.UTC(2026, 11, 2), before: 1, after: 2 });
+    expect(periods.map(({ id }) => id)).toEqual(['2026-11-01', '2026-12-02', '2026-12-03', '2026-12-20']);
+    expect(periods[2]).toMatchObject({ startMs: Date.UTC(2026, 11, 3, 10), isTransition: true });
+    for (const period of periods) expect(periodOfId({ calendars: second, id: period.id })).toEqual(period);
   });
 
   // Mutation: append a second change to the first; keep a pending one when what is in force is set.
