@@ -22,6 +22,7 @@ export * from './resources/tiers';
 export * from './resources/top-ups';
 export * from './resources/usage';
 export * from './resources/usage-records';
+export * from './resources/webhook-events';
 export * from './resources/webhooks';
 export * from './rights';
 export * from './route';
