@@ -96,6 +96,15 @@ CREATE TABLE "usage_records" (
 ) PARTITION BY RANGE ("period_id");
 
 -- CreateTable
+CREATE TABLE "usage_touches" (
+    "id" BIGSERIAL NOT NULL,
+    "tenant" TEXT NOT NULL,
+    "period_id" TEXT NOT NULL,
+
+    CONSTRAINT "usage_touches_pkey" PRIMARY KEY ("id")
+);
+
+-- CreateTable
 CREATE TABLE "usage_carries" (
     "tenant" TEXT NOT NULL,
     "meter" TEXT NOT NULL,
@@ -278,6 +287,7 @@ CREATE TABLE "usage_journals" (LIKE "usage_journals_unpartitioned" INCLUDING DEF
   CONSTRAINT "usage_journals_pkey" PRIMARY KEY ("tenant","period_id","meter","part","class","generation","incarnation")
 ) PARTITION BY RANGE ("period_id");
 CREATE INDEX "usage_journals_period_id_tenant_idx" ON "usage_journals"("period_id", "tenant");
+CREATE INDEX "usage_journals_incarnation_idx" ON "usage_journals"("incarnation");
 CREATE TABLE "usage_journals_default" PARTITION OF "usage_journals" DEFAULT;
 CREATE TABLE "usage_records_default" PARTITION OF "usage_records" DEFAULT;
 
