@@ -82,8 +82,11 @@ async function buildBeside(name, build) {
   }
 }
 
-/** One ESM bundle for Node: decorators with metadata, workspace code inlined, npm packages left as imports. */
-export async function bundle({ input, tsconfig, outDir }) {
+/**
+ * One ESM bundle for Node: decorators with metadata, workspace code inlined, npm packages left as imports.
+ * @param options.withFailpoints keep the places where `QUOTAPLANE_FAILPOINT` kills the process; for tests alone, a release has none
+ */
+export async function bundle({ input, tsconfig, outDir, withFailpoints = false }) {
   const { rolldown } = await import('rolldown');
   const build = await rolldown({
     input,
@@ -91,7 +94,7 @@ export async function bundle({ input, tsconfig, outDir }) {
     platform: 'node',
     external: isNpmPackage,
     // Decorators and their metadata come from the tsconfig named above.
-    transform: { target: 'node20' },
+    transform: { target: 'node20', define: { QUOTAPLANE_WITH_FAILPOINTS: String(withFailpoints) } },
   });
   try {
     await build.write({

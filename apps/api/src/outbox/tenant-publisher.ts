@@ -3,6 +3,7 @@ import { parseHead, redisKeys, type Policy } from '@quotaplane/contracts';
 import { compile, compileSubjects, PolicyPublisher, type CompiledSubjects } from '@quotaplane/policy';
 import { periodsAround } from '@quotaplane/usage';
 import type { Redis } from 'ioredis';
+import { failpoint } from '../config/failpoints';
 import { PrismaService, type Tx } from '../database/prisma.service';
 import { REDIS } from '../database/redis';
 import { stayAwake } from '../database/stay-awake';
@@ -71,6 +72,7 @@ export class TenantPublisher {
       return [row.tenant, own ? { ...row, subjects: own } : row];
     }));
     const written = await stayAwake(tx, Promise.all(due.map((next) => this.write(next, bySlug.get(next.row.slug), nowMs, changeId))));
+    failpoint('publish.after-redis');
     await raiseTenants(tx, written.flatMap(({ raised }) => (raised ? [raised] : [])));
     return [...current, ...written.map(({ outcome }) => outcome)];
   }

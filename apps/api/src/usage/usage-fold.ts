@@ -1,6 +1,7 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { acknowledgeJournals, readJournals, type JournalBatch } from '@quotaplane/usage';
 import type { Redis } from 'ioredis';
+import { failpoint } from '../config/failpoints';
 import { PrismaService } from '../database/prisma.service';
 import { REDIS } from '../database/redis';
 import { OutboxMetrics } from '../outbox/outbox-metrics';
@@ -33,6 +34,7 @@ export class UsageFold {
     const [seconds] = await this.redis.time();
     const batches = await readJournals(this.redis, (problem) => this.complaint.say(problem));
     await this.commit(batches, new Date(Number(seconds) * 1000));
+    failpoint('fold.after-commit');
     // After the commit only: a node forgets what is acknowledged.
     if (batches.length > 0) await this.acknowledge(batches);
     this.metrics.foldedAt.setToCurrentTime();
@@ -41,6 +43,7 @@ export class UsageFold {
 
   /** A lost acknowledgement makes the node write the same counts again. */
   protected acknowledge(batches: readonly JournalBatch[]): Promise<void> {
+    failpoint('fold.before-ack');
     return acknowledgeJournals(this.redis, batches);
   }
 
@@ -48,6 +51,7 @@ export class UsageFold {
     return this.prisma.transaction(async (tx) => {
       await foldBatches(tx, batches);
       await upsertLastFold(tx, readAt);
+      failpoint('fold.before-commit');
     }, { timeoutMs: 60_000 });
   }
 }
