@@ -109,6 +109,12 @@ export interface Check {
   /** Fields of the tenant's subject overrides to read with a stale answer, `key:<id>` and the like. */
   readonly subjectFields: readonly string[];
   readonly charges: readonly Charge[];
+  /**
+   * Called at most once, where the store may have counted units of this check that its verdict does not admit: the call went out and its reply never
+   * came, or an "allowed" came too late and could not be given back for certain. Often after the verdict, by a second or two; always before
+   * {@link LimitStore.close} is done. Never for a check of no units, nor for one that was not sent. Must not throw.
+   */
+  readonly onDoubt?: () => void;
 }
 
 /** Figures of one charge after the judgement (after spending, when allowed). All in whole units and ms. */
@@ -151,7 +157,7 @@ export type Verdict =
   | { readonly status: 'outside'; readonly nowMs: number }
   /** Nothing was spent: the head is absent, which only a loss of data explains. */
   | { readonly status: 'lost'; readonly nowMs: number }
-  /** Nothing was spent, or what was spent late is refunded: the store did not answer in time, or not at all. */
+  /** Nothing was spent, or what was spent late is refunded, or {@link Check.onDoubt} tells otherwise: the store did not answer in time, or not at all. */
   | { readonly status: 'unavailable'; readonly cause: 'deadline' | 'disconnected' | 'error'; readonly detail: string };
 
 /**

@@ -1206,6 +1206,29 @@ end
 return replies
 `,
   },
+  'write-base': {
+    sha1: 'a76b894353e78b5151a20acb9fe3eb55908593c9',
+    source: `
+
+
+
+
+
+local key = KEYS[1]
+if redis.call('TYPE', key).ok ~= 'hash' then redis.call('DEL', key) end
+local grown = 0
+for index, field in ipairs({'plus', 'minus'}) do
+local held = redis.call('HGET', key, field)
+held = held and string.match(held, '^%d+$') and tonumber(held) or -1
+if tonumber(ARGV[index]) > held then
+redis.call('HSET', key, field, ARGV[index])
+grown = 1
+end
+end
+redis.call('PEXPIRE', key, ARGV[3])
+return grown
+`,
+  },
 } as const;
 
 export type ScriptName = keyof typeof SCRIPTS;

@@ -3,6 +3,7 @@ import type { LimitRedis } from './connect-limit-redis';
 import { loopInstant, type LoopInstant } from './deadline-watch';
 import { decodeBatch } from './decoded-batch';
 import { encodeBatch, type ScriptArg } from './encoded-batch';
+import { mayHaveRun, tellDoubt } from './doubt';
 import { causeOf, unavailable } from './outage';
 import { callScript } from './script-call';
 import type { SlotKeeper } from './slot-keeper';
@@ -15,8 +16,8 @@ export interface LaneHost {
   nowArg(): ScriptArg;
   /** Sees to it that `expire` runs at that instant. */
   watch(deadlineAtMs: number): void;
-  /** An admission whose caller has decided without us: what was spent for nobody goes back. */
-  refundLate(check: Check, verdict: Extract<Verdict, { status: 'allowed' | 'denied' }>): void;
+  /** An admission whose caller has decided without us: what was spent for nobody goes back. @param isDoubted its caller was told of the doubt before */
+  refundLate(check: Check, verdict: Extract<Verdict, { status: 'allowed' | 'denied' }>, isDoubted: boolean): void;
   /** A call is so late that its connection must be gone. */
   reconnect(lane: BatchLane): void;
   /** Nothing waits here, and nothing is under way. */
@@ -40,6 +41,10 @@ interface Call {
   readonly sentAt: LoopInstant;
   /** When one of its waiters was given up first. */
   missedAtMs: number | undefined;
+  /** Its callers were told that the store may have counted it. */
+  isDoubted: boolean;
+  /** Once it is answered, or has failed. */
+  done: Promise<void> | undefined;
 }
 
 /** While one call is in flight a full batch may follow it; more would only queue in Redis. */
@@ -82,6 +87,18 @@ export class BatchLane {
     }
   }
 
+  /** Waits for the calls under way, so that what they spent for nobody is known; what is not answered by then stays in doubt. */
+  async drained(forMs: number): Promise<void> {
+    const calls = [...this.inFlight];
+    if (calls.length === 0) return;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, forMs);
+    });
+    await Promise.race([Promise.all(calls.map(({ done }) => done)), late]).finally(() => clearTimeout(timer));
+    for (const call of calls) if (this.inFlight.has(call)) doubt(call);
+  }
+
   /**
    * Gives up what is due. The budget is store wait: what the loop spent on its own work since the call was sent does not count against the store.
    * @returns the earliest deadline left, Infinity for none
@@ -100,6 +117,8 @@ export class BatchLane {
         call.missedAtMs ??= at.nowMs;
       }
       if (at.nowMs - (call.missedAtMs ?? at.nowMs) > STUCK_MS) this.reconnect();
+      // Watched on without traffic, too: until its connection is gone nobody knows that its reply never comes.
+      if (call.missedAtMs !== undefined) nextAtMs = Math.min(nextAtMs, call.missedAtMs + STUCK_MS + 1);
     }
     return Math.min(nextAtMs, this.expireUnsent(at));
   }
@@ -135,9 +154,9 @@ export class BatchLane {
   private readonly send = (): void => {
     this.isSending = false;
     while (this.waiting.length > 0 && this.inFlight.size < MAX_IN_FLIGHT) {
-      const call = { waiters: this.waiting.splice(0, this.host.maxBatch), sentAt: loopInstant(), missedAtMs: undefined };
+      const call: Call = { waiters: this.waiting.splice(0, this.host.maxBatch), sentAt: loopInstant(), missedAtMs: undefined, isDoubted: false, done: undefined };
       this.inFlight.add(call);
-      void this.run(call);
+      call.done = this.run(call);
     }
     if (this.inFlight.size === 0) this.host.idle(this);
   };
@@ -148,27 +167,31 @@ export class BatchLane {
     const checks = waiters.map((waiter) => waiter.check);
     const slotCall = slots.begin(checks);
     let verdicts: Verdict[] = [];
+    let isSent = false;
     try {
       const batch = encodeBatch(checks, this.host.nowArg(), slotCall && slots.argsOf(slotCall));
+      // A client that has ended says of a call that it never sent what it says of one that it did.
+      isSent = redis.status !== 'end';
       const reply = await callScript(redis, 'judge-and-spend', batch);
       verdicts = decodeBatch(checks, batch.entries, reply);
     } catch (error) {
       const verdict = unavailable(causeOf(error), error instanceof Error ? error.message : String(error));
       for (const waiter of waiters) if (!waiter.isAnswered) answer(waiter, verdict);
+      if (isSent && mayHaveRun(error)) doubt(call);
     } finally {
       if (slotCall !== undefined) slots.settle(slotCall, checks, verdicts, (at) => waiters[at]?.isAnswered === true);
-      this.settle(waiters, verdicts);
+      this.settle(call, verdicts);
       this.inFlight.delete(call);
       this.sendSoon();
     }
   }
 
-  private settle(waiters: readonly Waiter[], verdicts: readonly Verdict[]): void {
+  private settle({ waiters, isDoubted }: Call, verdicts: readonly Verdict[]): void {
     waiters.forEach((waiter, at) => {
       const verdict = verdicts[at];
       if (verdict === undefined) return;
       if (!waiter.isAnswered) answer(waiter, verdict);
-      else if (verdict.status === 'allowed') this.host.refundLate(waiter.check, verdict);
+      else if (verdict.status === 'allowed') this.host.refundLate(waiter.check, verdict, isDoubted);
     });
   }
 }
@@ -176,6 +199,12 @@ export class BatchLane {
 const answer = (waiter: Waiter, verdict: Verdict): void => {
   waiter.isAnswered = true;
   waiter.resolve(verdict);
+};
+
+const doubt = (call: Call): void => {
+  if (call.isDoubted) return;
+  call.isDoubted = true;
+  for (const { check } of call.waiters) tellDoubt(check);
 };
 
 const giveUp = (waiter: Waiter): void => answer(waiter, unavailable('deadline', 'no answer before the deadline'));

@@ -9,8 +9,9 @@ import { partsOf, tagOf, type CheckPart } from './cluster-parts';
 import { deniedWhole, wholeVerdict, type Taken } from './cluster-verdict';
 import { DeadlineWatch, loopInstant, type LoopInstant } from './deadline-watch';
 import type { ScriptArg } from './encoded-batch';
+import { tellDoubt } from './doubt';
 import { unavailable } from './outage';
-import { PendingRefunds, refundTogether } from './redis-refund';
+import { PendingRefunds, refundTogether, UNAWAITED_MS } from './redis-refund';
 import { SlotKeeper } from './slot-keeper';
 import { MAX_BATCH, slotOptionsOf, type LimitStoreOptions } from './store-options';
 
@@ -47,7 +48,7 @@ export class ClusterLimitStore implements LimitStore {
     this.host = {
       redis, maxBatch, nowArg, slots: this.slots,
       watch: (deadlineAtMs) => this.deadlines.watch(deadlineAtMs),
-      refundLate: (check, verdict) => this.refunds.add(admitted(check.charges, verdict)),
+      refundLate: (check, verdict, isDoubted) => this.refunds.add(admitted(check.charges, verdict), () => !isDoubted && tellDoubt(check)),
       reconnect: () => this.nodes.dropSilent(),
       idle: ({ tag }) => this.lanes.delete(tag),
     };
@@ -86,12 +87,14 @@ export class ClusterLimitStore implements LimitStore {
     return this.slots.held;
   }
 
-  /** Waits for the refunds and releases under way; checks that still wait are answered `unavailable`. */
+  /** Waits for the calls, refunds and releases under way, two seconds at most; checks that still wait are answered `unavailable` at once. */
   async close(): Promise<void> {
     this.isClosed = true;
     this.deadlines.stop();
-    for (const lane of this.lanes.values()) lane.abandon(unavailable('disconnected', 'store is closed'));
-    await Promise.all([this.refunds.settled(), this.slots.close()]);
+    const lanes = [...this.lanes.values()];
+    for (const lane of lanes) lane.abandon(unavailable('disconnected', 'store is closed'));
+    const drained = Promise.all(lanes.map((lane) => lane.drained(UNAWAITED_MS)));
+    await Promise.all([drained.then(() => this.refunds.settled()), this.slots.close()]);
   }
 
   /** One budget over all parts: the later ones reckon from the first one's start. */
@@ -104,20 +107,21 @@ export class ClusterLimitStore implements LimitStore {
         taken.push({ part, verdict });
         continue;
       }
-      this.giveBack(taken);
+      for (const each of taken) this.giveBack(each);
       if (verdict.status !== 'denied') return verdict;
       const rest = parts.slice(taken.length + 1);
       const looks = await Promise.all(rest.map((later) => this.judgePart({ ...later, check: atNoCost(later.check) }, deadlineAtMs, since)));
       return deniedWhole(check, taken, { part, verdict }, rest.map((later, at) => ({ part: later, verdict: looks[at] })));
     }
     const { verdict, excess } = wholeVerdict(check, taken);
-    if (excess.length > 0) this.refunds.add(excess);
+    // Told once, whichever of the parts costs something.
+    if (excess.length > 0) this.refunds.add(excess, () => taken.forEach(({ part }) => tellDoubt(part.check)));
     return verdict;
   }
 
-  private giveBack(taken: readonly Taken[]): void {
-    const charges = taken.flatMap(({ part, verdict }) => admitted(part.check.charges, verdict));
-    if (charges.length > 0) this.refunds.add(charges);
+  private giveBack({ part: { check }, verdict }: Taken): void {
+    const charges = admitted(check.charges, verdict);
+    if (charges.length > 0) this.refunds.add(charges, () => tellDoubt(check));
   }
 
   private judgePart({ tag, check }: CheckPart, deadlineAtMs: number, since?: LoopInstant): Promise<Verdict> {

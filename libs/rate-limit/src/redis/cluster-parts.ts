@@ -1,5 +1,6 @@
 import { retryUnits } from '../models/retry';
 import { ANY_HEAD, type Charge, type Check } from '../store';
+import { toldOnce } from './doubt';
 
 /** The charges of a check that share a hash tag, as a check of their own. */
 export interface CheckPart {
@@ -22,10 +23,11 @@ export const partsOf = (check: Check): readonly [CheckPart, ...CheckPart[]] => {
   if (charges.every((charge) => tagOf(charge.counter) === tenant)) return [whole];
   // Nobody knows the charges yet: the answer brings the head.
   if (check.knownHead === '') return [{ tag: tenant, check: { ...check, charges: [] }, places: [] }];
+  const told = toldOnce(check);
   const placesByTag = new Map<string, number[]>();
   charges.forEach((charge, place) => placesByTag.set(tagOf(charge.counter), [...(placesByTag.get(tagOf(charge.counter)) ?? []), place]));
   const own = placesByTag.get(tenant) ?? (tenant === 'anonymous' ? undefined : []);
-  const partOf = (tag: string, places: readonly number[]): CheckPart => ({ tag, places, check: checkOf(check, tag, places) });
+  const partOf = (tag: string, places: readonly number[]): CheckPart => ({ tag, places, check: checkOf(told, tag, places) });
   const foreign = [...placesByTag].filter(([tag]) => tag !== tenant).sort(([one], [other]) => rank(one) - rank(other)).map(([tag, places]) => partOf(tag, places));
   const [first = whole, ...rest] = own === undefined ? foreign : [...foreign, partOf(tenant, own)];
   return [first, ...rest];

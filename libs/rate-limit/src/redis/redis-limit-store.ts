@@ -6,8 +6,9 @@ import { BatchLane } from './batch-lane';
 import type { LimitRedis } from './connect-limit-redis';
 import { DeadlineWatch } from './deadline-watch';
 import type { ScriptArg } from './encoded-batch';
+import { tellDoubt } from './doubt';
 import { unavailable } from './outage';
-import { PendingRefunds, refundTogether } from './redis-refund';
+import { PendingRefunds, refundTogether, UNAWAITED_MS } from './redis-refund';
 import { SlotKeeper } from './slot-keeper';
 import { MAX_BATCH, slotOptionsOf, type RedisLimitStoreOptions } from './store-options';
 
@@ -31,7 +32,7 @@ export class RedisLimitStore implements LimitStore {
       {
         redis, maxBatch, slots: this.slots, nowArg, reconnect, idle: () => undefined,
         watch: (deadlineAtMs) => this.deadlines.watch(deadlineAtMs),
-        refundLate: (check, verdict) => this.lateRefunds.add(admitted(check.charges, verdict)),
+        refundLate: (check, verdict, isDoubted) => this.lateRefunds.add(admitted(check.charges, verdict), () => !isDoubted && tellDoubt(check)),
       },
       '',
     );
@@ -69,12 +70,12 @@ export class RedisLimitStore implements LimitStore {
     return this.slots.held;
   }
 
-  /** Waits for the refunds and releases under way; checks that still wait are answered `unavailable`. */
+  /** Waits for the calls, refunds and releases under way, two seconds at most; checks that still wait are answered `unavailable` at once. */
   async close(): Promise<void> {
     this.isClosed = true;
     this.deadlines.stop();
     this.lane.abandon(unavailable('disconnected', 'store is closed'));
-    await Promise.all([this.lateRefunds.settled(), this.slots.close()]);
+    await Promise.all([this.lane.drained(UNAWAITED_MS).then(() => this.lateRefunds.settled()), this.slots.close()]);
   }
 
   private nowArg(): ScriptArg {

@@ -3,8 +3,8 @@ import type { LimitRedis } from './connect-limit-redis';
 import { encodeRefund, type ScriptArg } from './encoded-batch';
 import { callScript } from './script-call';
 
-/** How long a refund that nobody waits for may take. */
-const UNAWAITED_REFUND_MS = 1_000;
+/** How long what nobody waits for any more may take: a refund, or the last calls of a store that closes. */
+export const UNAWAITED_MS = 1_000;
 
 /** One refund call for charges that may share one; slots have a road of their own. @returns whether the store took it in time */
 export const refundTogether = async (redis: LimitRedis, charges: readonly AdmittedCharge[], nowArg: ScriptArg, deadlineAtMs: number): Promise<boolean> => {
@@ -21,17 +21,21 @@ export const refundTogether = async (redis: LimitRedis, charges: readonly Admitt
 
 /** Refunds under way that no caller waits for. */
 export class PendingRefunds {
-  private readonly pending = new Set<Promise<boolean>>();
+  private readonly pending = new Set<Promise<void>>();
 
   constructor(private readonly refund: (charges: readonly AdmittedCharge[], deadlineAtMs: number) => Promise<boolean>) {}
 
-  add(charges: readonly AdmittedCharge[]): void {
-    const refund = this.refund(charges, performance.now() + UNAWAITED_REFUND_MS);
-    this.pending.add(refund);
-    void refund.finally(() => this.pending.delete(refund));
+  /** @param onFailure not taken for certain: the store may have the units still, or not */
+  add(charges: readonly AdmittedCharge[], onFailure: () => void): void {
+    const refund = this.refund(charges, performance.now() + UNAWAITED_MS).catch(() => false);
+    const told = refund.then((isTaken) => {
+      this.pending.delete(told);
+      if (!isTaken) onFailure();
+    });
+    this.pending.add(told);
   }
 
   async settled(): Promise<void> {
-    await Promise.all(this.pending);
+    while (this.pending.size > 0) await Promise.all(this.pending);
   }
 }
