@@ -1,9 +1,11 @@
-import type { CompiledPeriod, CompiledQuota, Policy, Quota, Segment } from '@quotaplane/contracts';
+import type { CompiledPeriod, Policy, Segment } from '@quotaplane/contracts';
 import { compileLimit, tierSourceOf } from './compile-limit';
+import { compileQuota, extrasAt } from './compile-quota';
 import { compileSubjects, subjectScopesOf, type CompiledSubjects } from './compile-subjects';
-import { effectiveNumber, own } from './effective-number';
+import { effectiveNumber } from './effective-number';
 import { overridesAt, tierAt, versionAt } from './in-force';
-import type { OverrideSource, PolicySource, TierSpan, VersionSource } from './source';
+import { areSameMoves, quotaMovesAt, type QuotaMoves } from './quota-moves';
+import type { OverrideSource, PolicySource, QuotaExtra, TierSpan, VersionSource } from './source';
 import { PolicySourceError } from './store-errors';
 
 /** What a segment says apart from its time. */
@@ -14,11 +16,16 @@ interface Inputs {
   readonly tier: TierSpan;
   readonly version: VersionSource | undefined;
   readonly overrides: readonly OverrideSource[];
+  readonly moves: QuotaMoves;
+  readonly extras: readonly QuotaExtra[];
 }
+
+/** What of a segment the quotas of one instant are told by. */
+export type QuotasAt = Pick<Segment, 'part' | 'tier' | 'tierVersion' | 'degraded' | 'quotas'>;
 
 /**
  * The tenant's timeline (M2): contiguous segments, sorted, from the first period's start to the last period's end, neighbours never equal.
- * A boundary is whatever changes by itself: an override's start or end, a tier change, a version coming into force, a period's end.
+ * A boundary is whatever changes by itself: an override's or extra's start or end, a tier change, a version coming into force, a period's end.
  * A tier without a version in force gives a segment without limits, version 0 (the API refuses to assign such a tier). Pure.
  * @param subjects what `compileSubjects` makes of the same source; worked out when left out
  * @throws {PolicySourceError} without a tier or a period, or where the periods leave a hole
@@ -34,7 +41,7 @@ export function compile(source: PolicySource, subjects: CompiledSubjects = compi
   [first.startMs, ...bounds].forEach((fromMs, index) => {
     const untilMs = bounds[index] ?? last.endMs;
     const period = periodAt(source, fromMs);
-    const inputs = inputsAt(source, fromMs);
+    const inputs = inputsAt(source, period, fromMs);
     const rules = before !== undefined && areSame(before.inputs, inputs) ? before.rules : rulesOf(inputs);
     const text = before !== undefined && rules === before.rules ? before.text : JSON.stringify(rules);
     const neighbour = segments.at(-1);
@@ -49,12 +56,23 @@ export function compile(source: PolicySource, subjects: CompiledSubjects = compi
   };
 }
 
+/**
+ * The quotas of one instant, as the segment that holds it has them, without compiling the rest: for previews and the ledger. Pure.
+ * @throws {PolicySourceError} without a tier, or where no period holds the instant
+ */
+export function quotasAt(source: PolicySource, atMs: number): QuotasAt {
+  const { part, tier, tierVersion, degraded, quotas } = rulesOf(inputsAt(source, periodAt(source, atMs), atMs));
+  return { part, tier, tierVersion, degraded, quotas };
+}
+
 /** Every instant at which something may change by itself, sorted, each once. */
 function boundariesOf(source: PolicySource): number[] {
   const instants = [
     ...source.periods.map((period) => period.startMs),
     ...source.tiers.flatMap((span) => [span.fromMs, ...span.versions.map((version) => version.effectiveMs)]),
     ...source.overrides.flatMap((override) => [override.fromMs, override.untilMs]),
+    ...(source.quotaChanges ?? []).map((change) => (change.isImmediate ? null : change.atMs)),
+    ...(source.quotaExtras ?? []).flatMap((extra) => [extra.fromMs, extra.untilMs]),
   ];
   return [...new Set(instants.filter((atMs) => atMs !== null))].sort((left, right) => left - right);
 }
@@ -65,18 +83,24 @@ function periodAt(source: PolicySource, atMs: number): CompiledPeriod {
   return { id: period.id, startMs: period.startMs, endMs: period.endMs };
 }
 
-function inputsAt(source: PolicySource, atMs: number): Inputs {
+function inputsAt(source: PolicySource, period: CompiledPeriod, atMs: number): Inputs {
   const tier = tierAt(source.tiers, atMs);
   if (tier === undefined) throw new PolicySourceError(`Tenant ${source.tenant} has no tier`);
-  return { tier, version: versionAt(tier, atMs), overrides: overridesAt(source.overrides, atMs) };
+  return {
+    tier, version: versionAt(tier, atMs), overrides: overridesAt(source.overrides, atMs),
+    moves: quotaMovesAt(source, period, atMs), extras: extrasAt(source.quotaExtras, atMs),
+  };
 }
 
 function areSame(left: Inputs, right: Inputs): boolean {
-  return left.tier === right.tier && left.version === right.version && left.overrides.length === right.overrides.length
-    && left.overrides.every((override, index) => override === right.overrides[index]);
+  return left.tier === right.tier && left.version === right.version && areSameRows(left.overrides, right.overrides)
+    && areSameRows(left.extras, right.extras) && areSameMoves(left.moves, right.moves);
 }
 
-function rulesOf({ tier, version, overrides }: Inputs): Rules {
+const areSameRows = <Row>(left: readonly Row[], right: readonly Row[]): boolean =>
+  left.length === right.length && left.every((row, index) => row === right[index]);
+
+function rulesOf({ tier, version, overrides, moves, extras }: Inputs): Rules {
   const tierSource = tierSourceOf(tier, version);
   const concurrency = effectiveNumber({ value: version?.content.concurrency ?? null, source: tierSource }, overrides, ({ set }) => set.concurrency);
   return {
@@ -86,18 +110,7 @@ function rulesOf({ tier, version, overrides }: Inputs): Rules {
     degraded: version?.content.degraded ?? 'waive',
     limits: (version?.content.limits ?? []).map((limit) => compileLimit(limit, tierSource, overrides)),
     concurrency: { limit: concurrency.value, source: concurrency.source },
-    quotas: (version?.content.quotas ?? []).map((quota) => compileQuota(quota, tierSource, overrides)),
-    part: 1,
-  };
-}
-
-function compileQuota(quota: Quota, tierSource: string, overrides: readonly OverrideSource[]): CompiledQuota {
-  const allowed = effectiveNumber({ value: quota.allowance, source: tierSource }, overrides, ({ set }) => own(set.quotas, quota.meter)?.allowance);
-  return {
-    meter: quota.meter,
-    allowance: allowed.value,
-    overage: quota.overage,
-    ...(quota.throttle === undefined ? {} : { throttle: { ...quota.throttle } }),
-    sources: { allowance: allowed.source },
+    quotas: (version?.content.quotas ?? []).map((quota) => compileQuota(quota, tierSource, overrides, moves, extras)),
+    part: moves.part,
   };
 }
