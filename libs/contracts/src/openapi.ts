@@ -42,14 +42,14 @@ export function openApiDocument(contracts: Readonly<Record<string, RouteContract
 }
 
 function operation(operationId: string, contract: RouteContract, components: Components): JsonSchema {
-  const body = contract.body ? { requestBody: { required: isBodyRequired(contract.body), content: { 'application/json': { schema: components.refer(contract.body, 'input') } } } } : {};
+  const body = contract.body ? { requestBody: { required: isBodyRequired(contract.body), content: bodyContent(contract.bodyTypes ?? { 'application/json': contract.body }, components) } } : {};
   return {
     operationId,
     summary: contract.summary,
     tags: [contract.tag],
     ...(contract.access === 'public' ? { security: [] } : {}),
     'x-access': contract.access,
-    parameters: [...parameters(contract.params, 'path', components), ...parameters(contract.query, 'query', components), ...headerParameters(contract)],
+    parameters: [...parameters(contract.params, 'path', components), ...parameters(contract.query, 'query', components), ...parameters(contract.headers, 'header', components), ...headerParameters(contract)],
     ...body,
     responses: {
       [contract.status]: answer(contract, components),
@@ -58,11 +58,15 @@ function operation(operationId: string, contract: RouteContract, components: Com
   };
 }
 
+function bodyContent(types: Readonly<Record<string, z.ZodType>>, components: Components): JsonSchema {
+  return Object.fromEntries(Object.entries(types).map(([type, schema]) => [type, { schema: components.refer(schema, 'input') }]));
+}
+
 function isBodyRequired(body: z.ZodType): boolean {
   return !body.safeParse({}).success;
 }
 
-function parameters(schema: z.ZodObject | undefined, place: 'path' | 'query', components: Components): JsonSchema[] {
+function parameters(schema: z.ZodObject | undefined, place: 'path' | 'query' | 'header', components: Components): JsonSchema[] {
   return Object.entries(schema?.shape ?? {}).map(([name, type]) => {
     const field = type as z.ZodType;
     return { name, in: place, required: place === 'path' || !field.safeParse(undefined).success, schema: components.refer(field, 'input') };

@@ -31,6 +31,12 @@ export interface RouteContract {
   readonly tenantParam?: string;
   /** Largest body of a request in bytes, where it is another than the default of 256 kB. */
   readonly bodyLimitBytes?: number;
+  /** What the body is by its media type, where others than application/json are taken; all are JSON. `body` then says what they have in common. */
+  readonly bodyTypes?: Readonly<Record<string, z.ZodType>>;
+  /** Headers that this route reads and a caller may leave out. */
+  readonly headers?: z.ZodObject;
+  /** Its service judges the items of the body one by one, their text included, so that a bad one never loses the others. */
+  readonly judgesItems?: true;
 }
 
 type In<T> = T extends z.ZodType ? z.output<T> : undefined;

@@ -13,13 +13,14 @@ import * as publicLimits from '../resources/public-limits';
 import * as tenants from '../resources/tenants';
 import * as tiers from '../resources/tiers';
 import * as usage from '../resources/usage';
+import * as usageRecords from '../resources/usage-records';
 
 export type JsonSchema = { [member: string]: unknown };
 
 /** `input` is what a client sends (defaults may be left out), `output` what it gets. */
 export type Side = 'input' | 'output';
 
-const MODULES = [errors, limits, policy, access, classes, journals, keys, lists, operations, overrides, publicLimits, tenants, tiers, usage];
+const MODULES = [errors, limits, policy, access, classes, journals, keys, lists, operations, overrides, publicLimits, tenants, tiers, usage, usageRecords];
 const COMPONENTS = '#/components/schemas/';
 
 /** Every object schema of the contract by the name it is exported under: `tierSchema` is component `Tier`. */

@@ -52,6 +52,27 @@ export const usageCloudEvent = z.looseObject({
 });
 export type UsageCloudEvent = z.infer<typeof usageCloudEvent>;
 
+/** What a CloudEvent of usage carries: in binary mode, where the attributes are headers, the whole body. */
+export const usageEventData = usageCloudEvent.shape.data;
+
+const attribute = z.string().optional();
+/** Attributes of a CloudEvent in binary mode, percent-encoded. Such a request is known by `ce-specversion`. */
+export const cloudEventHeaders = z.object({
+  'ce-specversion': attribute, 'ce-type': attribute, 'ce-source': attribute, 'ce-id': attribute, 'ce-subject': attribute, 'ce-time': attribute,
+});
+
+/** Media types of CloudEvents in structured and batched mode. */
+export const CLOUD_EVENT = 'application/cloudevents+json';
+export const CLOUD_EVENT_BATCH = 'application/cloudevents-batch+json';
+
+const listOf = <T extends z.ZodType>(item: T) => z.array(item).min(1).max(USAGE_RECORDS_MAX);
+/** What a body is by its media type. @see CloudEvents 1.0.2, HTTP protocol binding */
+export const usageRecordsBodyTypes = {
+  'application/json': z.union([listOf(usageRecord), usageEventData]),
+  [CLOUD_EVENT]: usageCloudEvent,
+  [CLOUD_EVENT_BATCH]: listOf(usageCloudEvent),
+} as const;
+
 /** A list of records, a CloudEvent or a batch of them, by the content type. Items are judged one by one: an invalid one never loses the others. */
 export const usageRecordsBody = z.union([z.array(z.unknown()).min(1).max(USAGE_RECORDS_MAX), z.looseObject({ specversion: z.string() })]);
 
@@ -70,4 +91,5 @@ export const usageRecordResult = z.strictObject({
   detail: z.string().optional(),
 });
 export type UsageRecordResult = z.infer<typeof usageRecordResult>;
+/** `counted` includes what is `adjusted`; the three make up the items. */
 export const usageRecordsAccepted = z.strictObject({ counted: exactInteger, duplicates: exactInteger, refused: exactInteger, items: z.array(usageRecordResult), ...changed });

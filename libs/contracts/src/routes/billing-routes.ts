@@ -8,7 +8,7 @@ import { byId, bySlug, bySlugAndId } from './params';
 
 /** What a bill is made of, and who is told. */
 export const billingRoutes = {
-  usageRecordsPost: { method: 'POST', path: '/v1/usage/records', summary: 'Count usage that no guard has seen, once per (tenant, source, id); also CloudEvents', tag: 'usage', access: 'usage:write', body: records.usageRecordsBody, response: records.usageRecordsAccepted, status: 200, idempotent: true, bodyLimitBytes: records.USAGE_RECORDS_BODY_BYTES },
+  usageRecordsPost: { method: 'POST', path: '/v1/usage/records', summary: 'Count usage that no guard has seen, once per (tenant, source, id); also CloudEvents', tag: 'usage', access: 'usage:write', body: records.usageRecordsBody, response: records.usageRecordsAccepted, status: 200, idempotent: true, bodyLimitBytes: records.USAGE_RECORDS_BODY_BYTES, bodyTypes: records.usageRecordsBodyTypes, headers: records.cloudEventHeaders, judgesItems: true },
 
   topUpsList: { method: 'GET', path: '/v1/tenants/{slug}/top-ups', summary: 'List top-ups, newest first', tag: 'top-ups', access: 'topups:read', params: bySlug, query: topUps.topUpQuery, response: topUps.topUpPage, status: 200, tenantParam: 'slug' },
   topUpsCreate: { method: 'POST', path: '/v1/tenants/{slug}/top-ups', summary: 'Grant units beyond the allowance, once', tag: 'top-ups', access: 'topups:write', params: bySlug, body: topUps.topUpCreate, response: topUps.topUpChanged, status: 201, idempotent: true, tenantParam: 'slug' },
