@@ -10,6 +10,7 @@ export * from './models/window';
 export * from './redis/connect-limit-redis';
 export * from './redis/cluster-limit-store';
 export * from './redis/create-limit-store';
+export * from './redis/quota-base';
 export * from './redis/redis-limit-store';
 export { InvalidStoreOptionError, type LimitStoreOptions, type RedisLimitStoreOptions } from './redis/store-options';
 export * from './redis/redis-url';

@@ -95,6 +95,23 @@ describe('a call whose reply never comes', () => {
     await untilCounted(0);
     expect(doubts).toEqual(['open']);
   });
+
+  // Mutation: tell it again of the refund.
+  it('is in doubt once where its refund fails after the store was closed', async () => {
+    await store.judgeAndSpend(checkOf([units(10)]), inGoodTime());
+    proxy.set({ kind: 'latency', delayMs: 3 * DELAY_MS });
+    const asked = ask('open', 4, inGoodTime());
+    await new Promise(setImmediate);
+    const closed = store.close();
+    expect((await asked).status).toBe('unavailable');
+    await untilCounted(14);
+    await direct.config('SET', 'maxmemory', '1');
+    await closed;
+    expect(doubts).toEqual(['open']);
+    await vi.waitFor(async () => expect(await direct.info('errorstats')).toContain('errorstat_OOM'), { timeout: 5_000, interval: 20 });
+    await redis.ping();
+    expect([doubts, await counted()]).toEqual([['open'], 14]);
+  });
 });
 
 describe('an "allowed" that comes too late', () => {
@@ -115,6 +132,8 @@ describe('an "allowed" that comes too late', () => {
     proxy.set({ kind: 'latency', delayMs: DELAY_MS });
     expect(await ask('late', 4)).toMatchObject({ status: 'unavailable', cause: 'deadline' });
     await untilCounted(14);
+    // Another turn of the server, so that its reply is on the way.
+    await counted();
     if (how === 'refuses its refund') await direct.config('SET', 'maxmemory', '1');
     else server.pause();
     await untilDoubted('late');
