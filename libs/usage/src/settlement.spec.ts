@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { settle } from './settlement';
+import { NO_USAGE, settle } from './settlement';
 
-const sums = { admitted: 90n, refunded: 10n, degraded: 50n };
+const sums = { ...NO_USAGE, admitted: 90n, refunded: 10n, degraded: 50n };
 
 describe('settle', () => {
   it.each([
@@ -16,5 +16,13 @@ describe('settle', () => {
     expect(settle(sums, { settlement: 'bill', allowance: 100n, overage: 'reject' })).toMatchObject({ overage: 30n, billable: 0n });
     expect(settle(sums, { settlement: 'cap', allowance: null, overage: 'bill' })).toMatchObject({ used: 130n, overage: 0n });
     expect(settle(sums, { settlement: 'cap', allowance: 40n, overage: 'bill' })).toMatchObject({ settled: 0n, used: 80n, overage: 40n });
+  });
+
+  // Mutation: leave one of the lines out of what is used.
+  it('adds up every line of the ledger, and what outages gave away takes only what they have left under cap', () => {
+    const all = { ...sums, external: 7n, late: 5n, corrections: 4n, recovered: 2n };
+    expect(settle(all, { settlement: 'waive', allowance: 100n, overage: 'bill' })).toMatchObject({ used: 90n, overage: 0n });
+    expect(settle(all, { settlement: 'cap', allowance: 100n, overage: 'bill' })).toMatchObject({ settled: 10n, used: 100n });
+    expect(settle({ ...NO_USAGE, admitted: 3n, corrections: 10n }, { settlement: 'bill', allowance: 100n, overage: 'bill' })).toMatchObject({ used: 0n, overage: 0n });
   });
 });

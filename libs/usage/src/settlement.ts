@@ -1,16 +1,26 @@
 import type { DegradedSettlement, Overage } from '@quotaplane/contracts';
 
-/** Sums of one tenant, meter and period over all incarnations, parts, classes and generations. */
+/** What was counted of one meter, in one part of a period or in all of them, before anything is settled. Whole units, never negative. */
 export interface UsageSums {
   readonly admitted: bigint;
   readonly refunded: bigint;
+  /** Admitted while the store was away; the tier's rule says what of it counts. */
   readonly degraded: bigint;
+  /** Records over REST that came before the period's end, and after it. */
+  readonly external: bigint;
+  readonly late: bigint;
+  /** What negative records take off, as a positive number. */
+  readonly corrections: bigint;
+  /** Stood in Redis's counter alone: the node died before it could journal. */
+  readonly recovered: bigint;
 }
+
+export const NO_USAGE: UsageSums = { admitted: 0n, refunded: 0n, degraded: 0n, external: 0n, late: 0n, corrections: 0n, recovered: 0n };
 
 export interface SettledUsage extends UsageSums {
   /** Part of `degraded` that counts: all under `bill`, none under `waive`, up to the allowance left under `cap`. */
   readonly settled: bigint;
-  /** admitted - refunded + settled */
+  /** admitted - refunded + settled + external + late + recovered - corrections; never below 0 */
   readonly used: bigint;
   /** Units above the allowance; 0 when unlimited. */
   readonly overage: bigint;
@@ -25,11 +35,11 @@ export const settle = (
   sums: UsageSums,
   rules: { readonly settlement: DegradedSettlement; readonly allowance: bigint | null; readonly overage: Overage },
 ): SettledUsage => {
-  const exact = sums.admitted - sums.refunded;
+  const exact = sums.admitted - sums.refunded + sums.external + sums.late + sums.recovered - sums.corrections;
   const left = rules.allowance === null ? sums.degraded : atLeastZero(rules.allowance - exact);
   const capped = sums.degraded < left ? sums.degraded : left;
   const settled = rules.settlement === 'bill' ? sums.degraded : rules.settlement === 'waive' ? 0n : capped;
-  const used = exact + settled;
+  const used = atLeastZero(exact + settled);
   const overage = rules.allowance === null ? 0n : atLeastZero(used - rules.allowance);
   return { ...sums, settled, used, overage, billable: rules.overage === 'bill' ? overage : 0n };
 };

@@ -89,7 +89,7 @@ export class LimitsService {
   private segmentOfTier(tier: TierRow | undefined, nowMs: number): Segment | undefined {
     if (!tier) return undefined;
     const since = new Date(0);
-    const assignments = [{ effectiveAt: since, createdAt: since, tier }];
+    const assignments = [{ effectiveAt: since, createdAt: since, usage: 'carry' as const, tier }];
     const rows = { tenant: tier.slug, status: 'active' as const, revision: 1, assignments, overrides: [] };
     return segmentNow(policySourceOf(rows, periodsAt(nowMs, { timezone: 'UTC', anchorDay: 1 })), nowMs);
   }

@@ -69,7 +69,7 @@ export class CataloguePublisher {
     const nowMs = this.clock.now();
     const since = new Date(0);
     return policySourceOf(
-      { tenant: 'anonymous', status: 'active', revision: 1, assignments: [{ effectiveAt: since, createdAt: since, tier }], overrides: [] },
+      { tenant: 'anonymous', status: 'active', revision: 1, assignments: [{ effectiveAt: since, createdAt: since, usage: 'carry', tier }], overrides: [] },
       periodsAround({ timezone: 'UTC', anchorDay: 1, nowMs, before: 1, after: 13 }),
     );
   }

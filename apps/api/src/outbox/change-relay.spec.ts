@@ -139,7 +139,7 @@ it('raises the generation also when Redis is flushed between the look at a head 
       return typeof member === 'function' ? member.bind(target) : member;
     },
   });
-  await new TenantPublisher(rig.prisma, trap, rig.metrics).publish(['flushed']);
+  await new TenantPublisher(rig.prisma, trap, rig.metrics, rig.bases).publish(['flushed']);
   expect(await rig.redis.get(redisKeys.head('flushed'))).toBe('3.2');
   expect(await rig.prisma.tenant.findUniqueOrThrow({ where: { id } })).toMatchObject({ revision: 3, generation: 2 });
   await rig.relay().drain();

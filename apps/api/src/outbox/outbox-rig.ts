@@ -6,6 +6,11 @@ import { readConfig } from '../config/app-config';
 import { Clock } from '../config/clock';
 import { PrismaService } from '../database/prisma.service';
 import { connectRedis } from '../database/redis';
+import { LedgerUpdates } from '../ledger/ledger-updates';
+import { QuotaBases } from '../ledger/quota-bases';
+import { ThresholdWatch } from '../ledger/threshold-watch';
+import { UsageFold } from '../usage/usage-fold';
+import { UsageLedger } from '../usage/usage-ledger';
 import { CataloguePublisher } from './catalogue-publisher';
 import { ChangeRelay } from './change-relay';
 import { KeyPublisher } from './key-publisher';
@@ -16,12 +21,16 @@ import { TenantPublisher } from './tenant-publisher';
 export class OutboxRig {
   readonly clock = new Clock();
   readonly metrics = new OutboxMetrics();
+  readonly ledger: UsageLedger;
+  readonly bases: QuotaBases;
   readonly tenants: TenantPublisher;
   readonly keys: KeyPublisher;
   readonly catalogue: CataloguePublisher;
 
   private constructor(readonly prisma: PrismaService, readonly redis: Redis) {
-    this.tenants = new TenantPublisher(prisma, redis, this.metrics);
+    this.ledger = new UsageLedger(prisma, this.clock);
+    this.bases = new QuotaBases(prisma, redis, this.ledger);
+    this.tenants = new TenantPublisher(prisma, redis, this.metrics, this.bases);
     this.keys = new KeyPublisher(prisma, redis);
     this.catalogue = new CataloguePublisher(prisma, redis, this.clock);
   }
@@ -40,6 +49,14 @@ export class OutboxRig {
 
   relay(): ChangeRelay {
     return new ChangeRelay(this.prisma, this.tenants, this.keys, this.catalogue, this.metrics);
+  }
+
+  updates(): LedgerUpdates {
+    return new LedgerUpdates(this.prisma, this.redis, this.bases, new ThresholdWatch(this.prisma, this.ledger, this.clock));
+  }
+
+  fold(Fold: typeof UsageFold = UsageFold): UsageFold {
+    return new Fold(this.prisma, this.redis, this.metrics, this.updates());
   }
 
   /** A published tier; by default a bucket of 100 per minute with a burst of 20. */

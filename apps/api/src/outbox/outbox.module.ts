@@ -1,4 +1,8 @@
 import { Module } from '@nestjs/common';
+import { LedgerUpdates } from '../ledger/ledger-updates';
+import { QuotaBases } from '../ledger/quota-bases';
+import { ThresholdWatch } from '../ledger/threshold-watch';
+import { UsageLedger } from '../usage/usage-ledger';
 import { CataloguePublisher } from './catalogue-publisher';
 import { ChangeRelay } from './change-relay';
 import { KeyPublisher } from './key-publisher';
@@ -7,7 +11,7 @@ import { TenantPublisher } from './tenant-publisher';
 import { TimelineSweep } from './timeline-sweep';
 import { WantedServer } from './wanted-server';
 
-const PARTS = [OutboxMetrics, TenantPublisher, KeyPublisher, CataloguePublisher, ChangeRelay, TimelineSweep, WantedServer];
+const PARTS = [OutboxMetrics, UsageLedger, QuotaBases, ThresholdWatch, LedgerUpdates, TenantPublisher, KeyPublisher, CataloguePublisher, ChangeRelay, TimelineSweep, WantedServer];
 
 /** What publishes: of the worker process alone. */
 @Module({ providers: PARTS, exports: PARTS })

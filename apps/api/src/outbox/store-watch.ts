@@ -60,7 +60,7 @@ export class StoreWatch {
     await this.schedule.ensure();
     const known = await this.prisma.storeIdentity.findUnique({ where: { id: 1 } });
     const isSame = known?.runId === identity.runId && known.replicationId === identity.replicationId;
-    if (!isSame || !(await this.hasLandmarks())) await this.recover(identity);
+    if (!isSame || !(await this.hasLandmarks())) await this.recover(identity, known !== null && known.runId !== '' && !isSame);
     this.complaint.forget();
   }
 
@@ -81,14 +81,14 @@ export class StoreWatch {
   }
 
   /** One worker at a time; the others have nothing left to do when their turn would come. */
-  private async recover(identity: Identity): Promise<void> {
+  private async recover(identity: Identity, isStoreReplaced: boolean): Promise<void> {
     await this.prisma.storeIdentity.createMany({ data: [{ id: 1, runId: '', replicationId: '', seenAt: new Date() }], skipDuplicates: true });
     await this.prisma.transaction(async (tx) => {
       const turn = await tx.$queryRaw<unknown[]>`SELECT id FROM store_identity WHERE id = 1 FOR NO KEY UPDATE SKIP LOCKED`;
       if (turn.length === 0) return;
       const startedAt = performance.now();
       await Promise.all([this.catalogue.publishClasses(), this.catalogue.publishFallback(), this.catalogue.publishLists()]);
-      const tenants = await this.eachPage(tx, tenantPage, TENANTS_PER_PAGE, (slugs) => this.tenants.publish(slugs, { onlyWhereLacking: true }));
+      const tenants = await this.eachPage(tx, tenantPage, TENANTS_PER_PAGE, (slugs) => this.tenants.publish(slugs, { onlyWhereLacking: true, isStoreReplaced }));
       const keys = await this.eachPage(tx, keyPage, KEYS_PER_PAGE, (hashes) => this.keys.publish(hashes));
       await tx.storeIdentity.update({ where: { id: 1 }, data: { ...identity, seenAt: new Date() } });
       this.logger.log(`Redis ${identity.runId.slice(0, 8)} has ${tenants} tenants and ${keys} keys again, after ${Math.round(performance.now() - startedAt)} ms`);

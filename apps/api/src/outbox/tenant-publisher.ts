@@ -7,6 +7,7 @@ import { failpoint } from '../config/failpoints';
 import { PrismaService, type Tx } from '../database/prisma.service';
 import { REDIS } from '../database/redis';
 import { stayAwake } from '../database/stay-awake';
+import { QuotaBases } from '../ledger/quota-bases';
 import { lockTenants, raiseTenants, type LockedTenant } from './outbox-sql';
 import { readHeldPolicies, textOf } from './held-policies';
 import { OutboxMetrics } from './outbox-metrics';
@@ -24,6 +25,8 @@ export interface PublishOptions {
   readonly onlyWhereLacking?: boolean;
   /** A guard asked for them: a policy that is there but cannot be read lacks, too. */
   readonly isDoubted?: boolean;
+  /** Redis is another one, or older data came back: counters cannot be believed, so that every tenant begins a new generation on the ledger's figures. */
+  readonly isStoreReplaced?: boolean;
 }
 
 const PERIODS_BEFORE = 1;
@@ -44,6 +47,7 @@ export class TenantPublisher {
     @Inject(PrismaService) private readonly prisma: PrismaService,
     @Inject(REDIS) private readonly redis: Redis,
     @Inject(OutboxMetrics) private readonly metrics: OutboxMetrics,
+    @Inject(QuotaBases) private readonly bases: QuotaBases,
   ) {
     this.publisher = new PolicyPublisher({ redis });
   }
@@ -56,12 +60,12 @@ export class TenantPublisher {
     return this.prisma.transaction((tx) => this.publishLocked(tx, slugs, options), { timeoutMs: 60_000 });
   }
 
-  private async publishLocked(tx: Tx, slugs: readonly string[], { changeId = '', onlyWhereLacking = false, isDoubted = false }: PublishOptions): Promise<TenantOutcome[]> {
+  private async publishLocked(tx: Tx, slugs: readonly string[], { changeId = '', onlyWhereLacking = false, isDoubted = false, isStoreReplaced = false }: PublishOptions): Promise<TenantOutcome[]> {
     const locked = await lockTenants(tx, slugs);
     if (locked.length === 0) return [];
     const nowMs = await this.storeNowMs();
     const held = await readHeldPolicies(this.redis, locked.map(({ slug }) => slug), isDoubted);
-    const due = locked.map((row, index) => this.nextOf(row, held[index]?.head ?? null)).filter(({ row, isCurrent }, index) =>
+    const due = locked.map((row, index) => this.nextOf(row, held[index]?.head ?? null, isStoreReplaced)).filter(({ row, isCurrent }, index) =>
       !(onlyWhereLacking && isCurrent && isComplete(row, held[index]?.hasPolicy === true, nowMs)));
     const current = locked.filter((row) => !due.some((next) => next.row === row))
       .map(({ slug, revision, generation }): TenantOutcome => ({ tenant: slug, revision, generation, position: null }));
@@ -71,7 +75,8 @@ export class TenantPublisher {
       const own = subjects.get(row.id);
       return [row.tenant, own ? { ...row, subjects: own } : row];
     }));
-    const written = await stayAwake(tx, Promise.all(due.map((next) => this.write(next, bySlug.get(next.row.slug), nowMs, changeId))));
+    await this.raiseBases(tx, due, nowMs);
+    const written = await stayAwake(tx, Promise.all(due.map((next) => this.write(tx, next, bySlug.get(next.row.slug), nowMs, changeId))));
     failpoint('publish.after-redis');
     await raiseTenants(tx, written.flatMap(({ raised }) => (raised ? [raised] : [])));
     return [...current, ...written.map(({ outcome }) => outcome)];
@@ -83,10 +88,10 @@ export class TenantPublisher {
   }
 
   /** Revision and generation to publish next, above what either store has. A head that is gone or older can only mean that Redis lost data. */
-  private nextOf(row: LockedTenant, head: string | null): NextPublication {
+  private nextOf(row: LockedTenant, head: string | null, isStoreReplaced = false): NextPublication {
     const inStore = head === null ? null : parseHead(head);
     const isLost = row.revision > 0 && row.deletedAt === null &&
-      (inStore === null || inStore.revision < row.revision || inStore.generation < row.generation);
+      (isStoreReplaced || inStore === null || inStore.revision < row.revision || inStore.generation < row.generation);
     if (inStore && (inStore.revision > row.revision || inStore.generation > row.generation)) {
       this.metrics.storeAhead.inc();
       this.logger.error(`Redis is ahead of Postgres for ${row.slug}: head ${head ?? ''}, row ${row.revision}.${row.generation}. ` +
@@ -96,13 +101,19 @@ export class TenantPublisher {
     return {
       row,
       isHeadSeen: inStore !== null,
-      isCurrent: row.revision > 0 && (row.deletedAt === null ? inStore?.revision === row.revision && inStore.generation === row.generation : head !== null),
+      isCurrent: row.revision > 0 && !isLost && (row.deletedAt === null ? inStore?.revision === row.revision && inStore.generation === row.generation : head !== null),
       revision: Math.max(row.revision, inStore?.revision ?? 0) + 1,
       generation: Math.max(row.generation, inStore?.generation ?? 0) + (isLost ? 1 : 0),
     };
   }
 
-  private async write(next: NextPublication, rows: TenantPolicyRows | undefined, nowMs: number, changeId: string): Promise<Written> {
+  /** A quota must not begin at 0 under a new generation: its base is there before its head is. */
+  private raiseBases(tx: Tx, due: readonly NextPublication[], nowMs: number): Promise<void> {
+    const raised = due.filter(({ row, generation }) => generation > row.generation);
+    return this.bases.publishRaised(tx, new Map(raised.map(({ row, generation }) => [row.slug, generation])), nowMs);
+  }
+
+  private async write(tx: Tx, next: NextPublication, rows: TenantPolicyRows | undefined, nowMs: number, changeId: string): Promise<Written> {
     const { row: { slug, coveredUntil, deletedAt }, revision, generation } = next;
     if (deletedAt !== null) {
       const { position } = await this.publisher.publishDeleted({ tenant: slug, changeId });
@@ -116,7 +127,11 @@ export class TenantPublisher {
     const { policy } = compiled;
     // Sent right behind each other: the first tells what the second has met, for Redis may have lost the head since it was read.
     const [met, { position }] = await Promise.all([textOf(this.redis, redisKeys.head(slug)), this.publisher.publishTenant({ ...compiled, generation, changeId })]);
-    if (met === null && next.isHeadSeen) return this.write(this.nextOf({ ...next.row, revision, generation }, null), rows, nowMs, changeId);
+    if (met === null && next.isHeadSeen) {
+      const again = this.nextOf({ ...next.row, revision, generation }, null);
+      await this.raiseBases(tx, [again], nowMs);
+      return this.write(tx, again, rows, nowMs, changeId);
+    }
     const lastSegment = policy.segments.at(-1);
     return {
       outcome: { tenant: slug, revision, generation, position },

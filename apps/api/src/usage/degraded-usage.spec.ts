@@ -43,7 +43,7 @@ beforeAll(async () => {
   }
   nowMs = Date.now();
   for (const journal of nodes) await journal.close();
-  const fold = new UsageFold(rig.prisma, rig.redis, rig.metrics);
+  const fold = rig.fold();
   await fold.run();
   await fold.run();
 });

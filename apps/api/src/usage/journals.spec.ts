@@ -17,7 +17,7 @@ let periodId: string;
 beforeAll(async () => {
   [postgres, redisServer] = await Promise.all([startPostgres(), startRedis()]);
   rig = await OutboxRig.over({ postgres, redisServer });
-  fold = new UsageFold(rig.prisma, rig.redis, rig.metrics);
+  fold = rig.fold();
   api = await startSpecApp({ databaseUrl: postgres.url, redisUrl: redisServer.url });
   await api.app.listen(0, '127.0.0.1');
   url = await api.app.getUrl();

@@ -1,25 +1,13 @@
 import type { CompiledPeriod, DegradedSettlement, Overage } from '@quotaplane/contracts';
+import type { SettledUsage } from '@quotaplane/usage';
 
 /** A billing period with the zone it was cut in. */
 export interface TenantPeriod extends CompiledPeriod {
   readonly timezone: string;
 }
 
-/** What was counted of one meter, in one part of a period or in all of them, before anything is settled. Whole units, never negative. */
-export interface LedgerSums {
-  readonly admitted: bigint;
-  readonly refunded: bigint;
-  readonly degraded: bigint;
-  /** Records that came before the period's end, after it, and what corrections take off. */
-  readonly external: bigint;
-  readonly late: bigint;
-  readonly corrections: bigint;
-  /** Stood in Redis's counter alone: the node died before it could journal. */
-  readonly recovered: bigint;
-}
-
 /** One part of a period, settled by the rules at its end. */
-export interface PartFigures extends LedgerSums {
+export interface PartFigures extends SettledUsage {
   readonly part: number;
   readonly tier: string;
   readonly tierVersion: number;
@@ -29,10 +17,6 @@ export interface PartFigures extends LedgerSums {
   readonly granted: bigint;
   readonly overagePolicy: Overage;
   readonly settlement: DegradedSettlement;
-  readonly settled: bigint;
-  readonly used: bigint;
-  readonly overage: bigint;
-  readonly billable: bigint;
 }
 
 /** One tenant, meter and period: at least one part, in order. */

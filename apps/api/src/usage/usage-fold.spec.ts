@@ -19,7 +19,7 @@ let periodId: string;
 beforeAll(async () => {
   [postgres, redisServer] = await Promise.all([startPostgres(), startRedis()]);
   rig = await OutboxRig.over({ postgres, redisServer });
-  fold = new UsageFold(rig.prisma, rig.redis, rig.metrics);
+  fold = rig.fold();
   usage = new UsageService(rig.prisma, new UsageLedger(rig.prisma, rig.clock));
   periodId = periodAt({ timezone: 'UTC', anchorDay: 1, nowMs: Date.now() }).id;
   const tier = await rig.tier('free', { quotas: [{ meter: 'requests', allowance: 100, overage: 'bill', alertAt: [] }], degraded: 'bill' });
@@ -50,12 +50,12 @@ it('counts once what is folded twice, by two workers at once, and what is writte
       return Promise.resolve();
     }
   }
-  await new DeafFold(rig.prisma, rig.redis, rig.metrics).run();
+  await rig.fold(DeafFold).run();
   expect(await itemOf('acme')).toMatchObject({ used: '35', breakdown: { admitted: '40', refunded: '5', degraded: '0', settled: '0' } });
   journal.admit(own, 7);
   await journal.flush();
-  const second = new UsageFold(rig.prisma, rig.redis, rig.metrics);
-  await Promise.all([fold.run(), second.run(), new DeafFold(rig.prisma, rig.redis, rig.metrics).run()]);
+  const second = rig.fold();
+  await Promise.all([fold.run(), second.run(), rig.fold(DeafFold).run()]);
   await Promise.all([fold.run(), second.run()]);
   expect((await itemOf('acme'))?.used).toBe('42');
   await journal.close();

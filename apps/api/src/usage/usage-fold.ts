@@ -4,6 +4,7 @@ import type { Redis } from 'ioredis';
 import { failpoint } from '../config/failpoints';
 import { PrismaService } from '../database/prisma.service';
 import { REDIS } from '../database/redis';
+import { LedgerUpdates } from '../ledger/ledger-updates';
 import { OutboxMetrics } from '../outbox/outbox-metrics';
 import { RepeatedMessage } from '../outbox/polling-loop';
 import { foldBatches } from './fold-batches';
@@ -20,6 +21,7 @@ export class UsageFold {
     @Inject(PrismaService) private readonly prisma: PrismaService,
     @Inject(REDIS) private readonly redis: Redis,
     @Inject(OutboxMetrics) private readonly metrics: OutboxMetrics,
+    @Inject(LedgerUpdates) private readonly updates: LedgerUpdates,
   ) {}
 
   /** Calls during a run join it. @returns how many incarnations had something new */
@@ -35,7 +37,8 @@ export class UsageFold {
     const batches = await readJournals(this.redis, (problem) => this.complaint.say(problem));
     await this.commit(batches, new Date(Number(seconds) * 1000));
     failpoint('fold.after-commit');
-    // After the commit only: a node forgets what is acknowledged.
+    await this.updates.follow(batches.flatMap(({ rows }) => rows));
+    // After the commit and what follows from it only: a node forgets what is acknowledged, and then nobody would come back to it.
     if (batches.length > 0) await this.acknowledge(batches);
     this.metrics.foldedAt.setToCurrentTime();
     return batches.length;

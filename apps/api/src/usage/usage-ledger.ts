@@ -1,17 +1,23 @@
 import { Inject, Injectable } from '@nestjs/common';
-import { NODE_ALIVE_MS, type CompiledPeriod, type DegradedSettlement, type UsageItem } from '@quotaplane/contracts';
-import { compile, segmentAt } from '@quotaplane/policy';
-import { periodAt, periodsAround, settle } from '@quotaplane/usage';
+import { NODE_ALIVE_MS, type DegradedSettlement, type UsageItem } from '@quotaplane/contracts';
+import { NO_USAGE, periodAt, periodsAround } from '@quotaplane/usage';
 import { Clock } from '../config/clock';
-import { PrismaService } from '../database/prisma.service';
+import { PrismaService, type Tx } from '../database/prisma.service';
 import { readPolicyRows, type TenantPolicyRows } from '../outbox/policy-rows';
-import { policySourceAt } from '../outbox/policy-source';
 import { readAsOf } from './fold-sql';
-import type { TenantPeriod } from './meter-figures';
-import { readUsageSums } from './usage-sql';
+import type { MeterFigures, TenantPeriod } from './meter-figures';
+import { partRulesOf, settlePart } from './part-rules';
+import { readReached } from './reached-thresholds';
+import { usageItemOf } from './usage-item';
+import { readUsageSums, type UsageSumRow } from './usage-sql';
 
 /** `current`: the running periods; `2026-11`: those that start in that month. */
 export type PeriodSelector = string;
+
+/** A period as it is listed; `isClosed` where it has its statement. */
+export interface ListedPeriod extends TenantPeriod {
+  readonly isClosed: boolean;
+}
 
 /** An item with the rule that settled what was admitted without the store. */
 export interface SettledItem {
@@ -19,7 +25,12 @@ export interface SettledItem {
   readonly settlement: DegradedSettlement;
 }
 
-const NOTHING = { admitted: 0n, refunded: 0n, degraded: 0n };
+export interface FiguresOptions {
+  /** Transaction to read in. */
+  readonly db?: PrismaService | Tx;
+  /** Rules as of then; now when left out. An ended period has those of its last ms. */
+  readonly instant?: Date;
+}
 
 /** The bill's own reading of the ledger: every tenant, meter and period with its figures, settled by the rules that held. */
 @Injectable()
@@ -40,31 +51,47 @@ export class UsageLedger {
     const now = new Date(this.clock.now());
     const tenants = await readPolicyRows(this.prisma, slugs, { overrides: 'all', now });
     const periods = await this.periodsOf(tenants, selector);
-    const ids = [...new Set([...periods.values()].flat().map(({ id }) => id))];
-    const sums = new Map((await readUsageSums(this.prisma, slugs, ids)).map((row) => [`${row.tenant}|${row.periodId}|${row.meter}`, row]));
-    return tenants.flatMap((tenant) => (periods.get(tenant.tenant) ?? []).flatMap((period) => {
-      const used = [...sums.values()].filter((row) => row.tenant === tenant.tenant && row.periodId === period.id);
-      if (tenant.deletedAt !== null && used.length === 0) return [];
-      const rules = rulesOf(tenant, period, now);
-      const meters = [...new Set([...rules.quotas.map(({ meter }) => meter), ...used.map(({ meter }) => meter)])].sort();
-      return meters.map((meter) => ({
-        item: itemOf(tenant.tenant, meter, period, sums.get(`${tenant.tenant}|${period.id}|${meter}`) ?? NOTHING, rules, now, asOf),
-        settlement: rules.degraded,
-      }));
-    }));
+    const figures = await this.figuresOf(tenants, periods, { instant: now });
+    const reached = await readReached(this.prisma, slugs, [...periods.values()].flat());
+    return figures.map((meter) => {
+      const period = periods.get(meter.tenant)?.find(({ id }) => id === meter.period.id);
+      const status = period?.isClosed === true ? 'closed' : meter.period.endMs <= now.getTime() ? 'ended' : 'open';
+      const item = usageItemOf(meter, { status, thresholds: reached(meter.tenant, meter.period.id, meter.meter), asOf });
+      return { item, settlement: meter.parts.at(-1)?.settlement ?? 'waive' };
+    });
   }
 
-  private async periodsOf(tenants: readonly TenantPolicyRows[], selector: PeriodSelector): Promise<ReadonlyMap<string, TenantPeriod[]>> {
+  /**
+   * Settled figures of tenants' periods, sorted by tenant, period and meter: every meter that has a quota at the period's end, or was used. Of a deleted tenant
+   * those alone that were used.
+   */
+  async figuresOf(
+    tenants: readonly TenantPolicyRows[], periods: ReadonlyMap<string, readonly TenantPeriod[]>, { db = this.prisma, instant = new Date(this.clock.now()) }: FiguresOptions = {},
+  ): Promise<MeterFigures[]> {
+    const rows = await readUsageSums(db, tenants.map(({ tenant }) => tenant), [...periods.values()].flat().map(({ id }) => id));
+    const byPeriod = new Map<string, UsageSumRow[]>();
+    for (const row of rows) {
+      const key = `${row.tenant}|${row.periodId}`;
+      const known = byPeriod.get(key);
+      if (known) known.push(row);
+      else byPeriod.set(key, [row]);
+    }
+    return [...tenants].sort((a, b) => (a.tenant < b.tenant ? -1 : 1)).flatMap((tenant) =>
+      (periods.get(tenant.tenant) ?? []).flatMap((period) => metersOf(tenant, period, byPeriod.get(`${tenant.tenant}|${period.id}`) ?? [], instant)));
+  }
+
+  private async periodsOf(tenants: readonly TenantPolicyRows[], selector: PeriodSelector): Promise<ReadonlyMap<string, readonly ListedPeriod[]>> {
     const nowMs = this.clock.now();
     if (selector === 'current') {
-      return new Map(tenants.map(({ tenant, timezone, anchorDay }) => [tenant, [{ ...periodAt({ timezone, anchorDay, nowMs }), timezone }]]));
+      return new Map(tenants.map(({ tenant, timezone, anchorDay }) => [tenant, [{ ...periodAt({ timezone, anchorDay, nowMs }), timezone, isClosed: false }]]));
     }
     const recorded = await this.prisma.usagePeriod.findMany({
       where: { tenant: { in: tenants.map(({ tenant }) => tenant) }, periodId: { startsWith: `${selector}-` } },
     });
     return new Map(tenants.map((tenant) => {
-      const counted = recorded.filter((row) => row.tenant === tenant.tenant)
-        .map(({ periodId, startAt, endAt, timezone }) => ({ id: periodId, startMs: startAt.getTime(), endMs: endAt.getTime(), timezone }));
+      const counted = recorded.filter((row) => row.tenant === tenant.tenant).map((row): ListedPeriod => ({
+        id: row.periodId, startMs: row.startAt.getTime(), endMs: row.endAt.getTime(), timezone: row.timezone, isClosed: row.closedAt !== null,
+      }));
       const computed = calendarOf(tenant, selector).filter((period) => period.startMs <= nowMs && period.endMs > tenant.createdAt.getTime() &&
         !counted.some((other) => other.startMs < period.endMs && period.startMs < other.endMs));
       return [tenant.tenant, [...counted, ...computed].sort((a, b) => a.startMs - b.startMs)];
@@ -73,49 +100,21 @@ export class UsageLedger {
 }
 
 /** Periods of a tenant's present calendar that start in a month. */
-const calendarOf = ({ timezone, anchorDay }: TenantPolicyRows, month: string): TenantPeriod[] =>
+const calendarOf = ({ timezone, anchorDay }: TenantPolicyRows, month: string): ListedPeriod[] =>
   periodsAround({ timezone, anchorDay, nowMs: Date.parse(`${month}-15T12:00:00Z`), before: 1, after: 1 })
-    .filter(({ id }) => id.startsWith(`${month}-`)).map((period) => ({ ...period, timezone }));
+    .filter(({ id }) => id.startsWith(`${month}-`)).map((period) => ({ ...period, timezone, isClosed: false }));
 
-/** Quotas and settlement in force now, or at the last instant of a period that has ended. */
-const rulesOf = (tenant: TenantPolicyRows, period: CompiledPeriod, now: Date) => {
-  const instantMs = Math.max(period.startMs, Math.min(now.getTime(), period.endMs - 1));
-  const source = policySourceAt(tenant, period, new Date(instantMs));
-  const segment = source && segmentAt(compile(source), instantMs);
-  return { quotas: segment?.quotas ?? [], degraded: segment?.degraded ?? 'waive' } as const;
-};
-
-const itemOf = (
-  tenant: string,
-  meter: string,
-  period: TenantPeriod,
-  sums: typeof NOTHING,
-  rules: ReturnType<typeof rulesOf>,
-  now: Date,
-  asOf: string,
-): UsageItem => {
-  const quota = rules.quotas.find((candidate) => candidate.meter === meter);
-  const allowance = quota?.allowance ?? null;
-  const settled = settle(sums, {
-    settlement: rules.degraded, allowance: allowance === null ? null : BigInt(allowance), overage: quota?.overage ?? 'reject',
+function metersOf(tenant: TenantPolicyRows, period: TenantPeriod, rows: readonly UsageSumRow[], instant: Date): MeterFigures[] {
+  if (tenant.deletedAt !== null && rows.length === 0) return [];
+  const rules = partRulesOf(tenant, period, instant);
+  // Units of a part that the tenant's timeline does not make (a clock of this process that is behind) count by the last rules there are.
+  const last = rules.at(-1);
+  const quotas = tenant.deletedAt === null ? (last?.quotas ?? []).map(({ meter }) => meter) : [];
+  const meters = [...new Set([...quotas, ...rows.map(({ meter }) => meter)])].sort();
+  return meters.map((meter) => {
+    const own = rows.filter((row) => row.meter === meter);
+    const beyond = own.filter(({ part }) => !rules.some((rule) => rule.part === part));
+    const parts = [...rules, ...beyond.flatMap(({ part }) => (last ? [{ ...last, part }] : []))].sort((a, b) => a.part - b.part);
+    return { tenant: tenant.tenant, meter, period, parts: parts.map((rule) => settlePart(rule, meter, own.find(({ part }) => part === rule.part) ?? NO_USAGE)) };
   });
-  return {
-    tenant,
-    meter,
-    period: { id: period.id, start: new Date(period.startMs).toISOString(), end: new Date(period.endMs).toISOString(), timezone: period.timezone },
-    status: period.endMs <= now.getTime() ? 'ended' : 'open',
-    used: String(settled.used),
-    allowance: allowance === null ? null : String(allowance),
-    carried: '0',
-    granted: '0',
-    remaining: allowance === null ? null : String(BigInt(allowance) > settled.used ? BigInt(allowance) - settled.used : 0n),
-    overage: String(settled.overage),
-    billable: String(settled.billable),
-    breakdown: {
-      admitted: String(sums.admitted), refunded: String(sums.refunded), degraded: String(sums.degraded), settled: String(settled.settled),
-      external: '0', late: '0', recovered: '0', corrections: '0',
-    },
-    thresholds: [],
-    asOf,
-  };
-};
+}

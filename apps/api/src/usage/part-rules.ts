@@ -1,0 +1,52 @@
+import type { CompiledPeriod, CompiledQuota, DegradedSettlement } from '@quotaplane/contracts';
+import { compile, segmentAt } from '@quotaplane/policy';
+import { settle, type UsageSums } from '@quotaplane/usage';
+import type { TenantPolicyRows } from '../outbox/policy-rows';
+import { policySourceAt } from '../outbox/policy-source';
+import type { PartFigures } from './meter-figures';
+
+/** What counts at the end of one part of a period: its last word on allowances and settlement. */
+export interface PartRules {
+  readonly part: number;
+  readonly tier: string;
+  readonly tierVersion: number;
+  readonly degraded: DegradedSettlement;
+  readonly quotas: readonly CompiledQuota[];
+}
+
+/**
+ * The rules of each part of a period as far as `instant`, at least one: a tier change with `restart` ends a part, and the rules of its last ms hold
+ * for all of it, as the guard's last segment did.
+ */
+export function partRulesOf(tenant: TenantPolicyRows, period: CompiledPeriod, instant: Date): PartRules[] {
+  const lastMs = Math.max(period.startMs, Math.min(instant.getTime(), period.endMs - 1));
+  const restarts = tenant.assignments
+    .filter(({ usage, effectiveAt }) => usage === 'restart' && effectiveAt.getTime() > period.startMs && effectiveAt.getTime() <= lastMs)
+    .map(({ effectiveAt }) => effectiveAt.getTime())
+    .sort((a, b) => a - b);
+  return [...restarts.map((atMs) => atMs - 1), lastMs].map((atMs, index) => rulesAt(tenant, period, atMs, index + 1));
+}
+
+function rulesAt(tenant: TenantPolicyRows, period: CompiledPeriod, atMs: number, part: number): PartRules {
+  const source = policySourceAt(tenant, period, new Date(atMs));
+  const segment = source && segmentAt(compile(source), atMs);
+  if (!segment) return { part, tier: '', tierVersion: 0, degraded: 'waive', quotas: [] };
+  return { part, tier: segment.tier, tierVersion: segment.tierVersion, degraded: segment.degraded, quotas: segment.quotas };
+}
+
+const extraUnits = (quota: CompiledQuota | undefined, kind: 'carry' | 'top-up'): bigint =>
+  (quota?.extras ?? []).filter(({ source }) => source.startsWith(`${kind}:`)).reduce((sum, { units }) => sum + BigInt(units), 0n);
+
+/** One meter's part, settled. A meter without a quota is unlimited and bills nothing. */
+export function settlePart({ part, tier, tierVersion, degraded, quotas }: PartRules, meter: string, sums: UsageSums): PartFigures {
+  const quota = quotas.find((candidate) => candidate.meter === meter);
+  const allowance = quota === undefined || quota.allowance === null ? null : BigInt(quota.allowance);
+  const overagePolicy = quota?.overage ?? 'reject';
+  return {
+    ...settle(sums, { settlement: degraded, allowance, overage: overagePolicy }),
+    part, tier, tierVersion, allowance, overagePolicy,
+    settlement: degraded,
+    carried: extraUnits(quota, 'carry'),
+    granted: extraUnits(quota, 'top-up'),
+  };
+}
