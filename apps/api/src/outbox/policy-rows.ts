@@ -1,6 +1,10 @@
 import { overrideSet, type OverrideMode, type OverrideSet, type TenantStatus, type TierContent } from '@quotaplane/contracts';
+import type { UsageTransfer } from '@quotaplane/policy';
+import type { Calendar } from '@quotaplane/usage';
 import { selectSubjectOverrides } from '../database/override-sql';
 import type { PrismaService, Tx } from '../database/prisma.service';
+import type { CarryRow, DrawRow, GrantRow, QuotaRows } from '../quotas/quota-rows';
+import { calendarsOf } from '../tenants/tenant-calendar';
 import type { OverrideRow, PolicyRows, TierRow } from './policy-source';
 
 /** A tenant with all that its policy is made of. */
@@ -8,6 +12,9 @@ export interface TenantPolicyRows extends PolicyRows {
   readonly id: string;
   readonly timezone: string;
   readonly anchorDay: number;
+  /** How its periods are cut, since ever: `tenantPeriods`. */
+  readonly calendars: readonly Calendar[];
+  readonly quotas: QuotaRows;
   readonly createdAt: Date;
   readonly deletedAt: Date | null;
 }
@@ -46,9 +53,12 @@ export async function readPolicyRows(
   const pending = { revertedAt: null, OR: [{ until: null }, { until: { gt: now } }] };
   const tenants = await db.tenant.findMany({
     where: { slug: { in: [...slugs] } },
-    include: { ...WITH_TIERS, overrides: { where: { subjectField: '', ...(overrides === 'all' ? {} : pending) } } },
+    include: {
+      ...WITH_TIERS, overrides: { where: { subjectField: '', ...(overrides === 'all' ? {} : pending) } }, calendars: true, topUps: { include: { draws: true } },
+    },
     orderBy: { slug: 'asc' },
   });
+  const carries = await readCarries(db, tenants.map(({ slug }) => slug));
   return tenants.map((row) => ({
     id: row.id,
     tenant: row.slug,
@@ -56,9 +66,11 @@ export async function readPolicyRows(
     revision: row.revision,
     timezone: row.timezone,
     anchorDay: row.anchorDay,
+    calendars: calendarsOf(row),
+    quotas: { calendars: calendarsOf(row), grants: row.topUps.map(grantOf), carries: carries.get(row.slug) ?? [] },
     createdAt: row.createdAt,
     deletedAt: row.deletedAt,
-    assignments: row.assignments.map(({ effectiveAt, createdAt, tier }) => ({ effectiveAt, createdAt, tier: tierRowOf(tier) })),
+    assignments: row.assignments.map(({ effectiveAt, createdAt, usage, tier }) => ({ effectiveAt, createdAt, usage: usage as UsageTransfer, tier: tierRowOf(tier) })),
     overrides: row.overrides.map((override) => ({
       ...override,
       mode: override.mode as OverrideMode,
@@ -66,6 +78,24 @@ export async function readPolicyRows(
       until: override.revertedAt ?? override.until,
     })),
   }));
+}
+
+type StoredGrant = Omit<GrantRow, 'units' | 'draws'> & { readonly units: bigint; readonly draws: readonly (Omit<DrawRow, 'units'> & { readonly units: bigint })[] };
+
+/** Saved only up to 2^53-1. */
+const grantOf = (row: StoredGrant): GrantRow => ({
+  ...row, units: Number(row.units), draws: row.draws.map((draw) => ({ ...draw, units: Number(draw.units) })),
+});
+
+async function readCarries(db: PrismaService | Tx, slugs: readonly string[]): Promise<ReadonlyMap<string, CarryRow[]>> {
+  const byTenant = new Map<string, CarryRow[]>();
+  for (const { tenant, units, ...row } of await db.usageCarry.findMany({ where: { tenant: { in: [...slugs] } } })) {
+    const carry = { ...row, units: Number(units) };
+    const known = byTenant.get(tenant);
+    if (known) known.push(carry);
+    else byTenant.set(tenant, [carry]);
+  }
+  return byTenant;
 }
 
 /** One tier as if it were in force for ever: what unknown tenants fall to. Undefined when it is unknown or was never published. */

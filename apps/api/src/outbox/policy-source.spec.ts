@@ -11,6 +11,7 @@ const CONTENT: TierContent = { limits: [], concurrency: null, quotas: [], degrad
 const assignment = (slug: string, effectiveAt: Date, createdAt: Date): AssignmentRow => ({
   effectiveAt,
   createdAt,
+  usage: 'carry',
   tier: { slug, weight: 1, versions: [{ number: 1, content: CONTENT, effectiveAt: at(-1000), publishedAt: at(-1000) }] },
 });
 const override = (from: Date, updatedAt: Date): OverrideRow =>
