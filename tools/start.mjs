@@ -30,7 +30,10 @@ async function start() {
   const secrets = readSecrets(folder);
   const { databaseUrl, redisUrl, guardRedisUrl } = await prepare(folder, secrets);
 
-  const env = { ...process.env, ...secretVariables(secrets), DATABASE_URL: databaseUrl, REDIS_URL: redisUrl, PORT: String(port), ECHO_PORT: String(echoPort) };
+  // One's own machine is where the first receiver of a webhook runs.
+  const webhooks = { QUOTAPLANE_WEBHOOKS_ALLOW_PRIVATE: process.env.QUOTAPLANE_WEBHOOKS_ALLOW_PRIVATE || '1' };
+  const stores = { DATABASE_URL: databaseUrl, REDIS_URL: redisUrl };
+  const env = { ...process.env, ...secretVariables(secrets), ...webhooks, ...stores, PORT: String(port), ECHO_PORT: String(echoPort) };
   const logs = join(folder, 'logs');
   if (!life.signal.aborted) await runToEnd('The seed', 'api/seed.mjs', env, logs, life.signal);
   if (life.signal.aborted) return;

@@ -21,6 +21,7 @@ import { SettingsModule } from './settings/settings.module';
 import { TenantsModule } from './tenants/tenants.module';
 import { TiersModule } from './tiers/tiers.module';
 import { UsageModule } from './usage/usage.module';
+import { WebhooksModule } from './webhooks/webhooks.module';
 
 /** Every room of the HTTP process. */
 @Module({})
@@ -31,7 +32,7 @@ export class AppModule {
       imports: [
         ConfigModule.with(config, clock), DatabaseModule, ChangesModule, HealthModule, HttpModule, AuthModule,
         AuditModule, SettingsModule, TiersModule, ClassesModule,
-        ChangePokeModule, TenantsModule, KeysModule, OverridesModule, ListsModule, PenaltiesModule, UsageModule, OffendersModule, RolloutModule, LimitsModule, DemoReadinessModule,
+        ChangePokeModule, TenantsModule, KeysModule, OverridesModule, ListsModule, PenaltiesModule, UsageModule, OffendersModule, RolloutModule, LimitsModule, WebhooksModule, DemoReadinessModule,
       ],
     };
   }

@@ -5,6 +5,7 @@ import type { AppConfig } from './config/app-config';
 import { ConfigModule } from './config/config.module';
 import { DatabaseModule } from './database/database.module';
 import { HistoryRetention } from './database/history-retention';
+import { EventSweep } from './events/event-sweep';
 import { ChangesProcessor } from './outbox/changes.processor';
 import { OutboxModule } from './outbox/outbox.module';
 import { CHANGES_QUEUE } from './outbox/queue-names';
@@ -16,6 +17,8 @@ import { WantedServer } from './outbox/wanted-server';
 import { AutomaticPenalties } from './penalties/automatic-penalties';
 import { TrafficFold } from './usage/traffic-fold';
 import { UsageFold } from './usage/usage-fold';
+import { WebhookSendingModule } from './webhooks/sending.module';
+import { WebhookSender } from './webhooks/webhook-sender';
 
 /** Every room of the worker process: it publishes, folds and sweeps, and answers no HTTP. */
 @Module({})
@@ -25,20 +28,22 @@ export class WorkerModule {
     @Inject(StoreWatch) private readonly storeWatch: StoreWatch,
     @Inject(ChangesProcessor) private readonly changes: ChangesProcessor,
     @Inject(SweepsProcessor) private readonly sweeps: SweepsProcessor,
+    @Inject(WebhookSender) private readonly webhooks: WebhookSender,
     @Inject(getQueueToken(CHANGES_QUEUE)) private readonly changesQueue: Queue,
   ) {}
 
   static with(config: AppConfig): DynamicModule {
     return {
       module: WorkerModule,
-      imports: [ConfigModule.with(config), DatabaseModule, WorkerQueuesModule, OutboxModule],
-      providers: [UsageFold, TrafficFold, HistoryRetention, AutomaticPenalties, SweepSchedule, StoreWatch, ChangesProcessor, SweepsProcessor],
+      imports: [ConfigModule.with(config), DatabaseModule, WorkerQueuesModule, OutboxModule, WebhookSendingModule],
+      providers: [UsageFold, TrafficFold, HistoryRetention, AutomaticPenalties, EventSweep, SweepSchedule, StoreWatch, ChangesProcessor, SweepsProcessor],
     };
   }
 
   start(): void {
     this.wanted.start();
     this.storeWatch.start();
+    this.webhooks.start();
     // A connection that is retried reports here too; without a listener each attempt would be printed. The watch says it once.
     this.changesQueue.on('error', () => undefined);
     for (const { worker } of [this.changes, this.sweeps]) worker.on('error', () => undefined);
@@ -46,6 +51,6 @@ export class WorkerModule {
 
   /** Takes nothing new and finishes what is under way; the stores must still be open. */
   async stop(): Promise<void> {
-    await Promise.all([this.wanted.stop(), this.storeWatch.stop(), this.changes.worker.close(), this.sweeps.worker.close()]);
+    await Promise.all([this.wanted.stop(), this.storeWatch.stop(), this.webhooks.stop(), this.changes.worker.close(), this.sweeps.worker.close()]);
   }
 }

@@ -6,6 +6,7 @@ export type {
   AuditEntry as AuditEntryRow,
   Change as ChangeRow,
   EndpointClass as EndpointClassRow,
+  Event as EventRow,
   ListEntry as ListEntryRow,
   Operator as OperatorRow,
   Override as OverrideRow,
@@ -15,4 +16,6 @@ export type {
   Tier as TierRow,
   TierAssignment as TierAssignmentRow,
   TierVersion as TierVersionRow,
+  Webhook as WebhookRow,
+  WebhookDelivery as WebhookDeliveryRow,
 } from './generated/client';

@@ -12,5 +12,6 @@ export const SWEEPS = {
   nodes: 600_000,
   history: 3_600_000,
   penalties: 60_000,
+  events: 5_000,
 } as const;
 export type Sweep = keyof typeof SWEEPS;

@@ -5,6 +5,7 @@ import type { Job } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { HistoryRetention } from '../database/history-retention';
 import { REDIS } from '../database/redis';
+import { EventSweep } from '../events/event-sweep';
 import { AutomaticPenalties } from '../penalties/automatic-penalties';
 import { TrafficFold } from '../usage/traffic-fold';
 import { UsageFold } from '../usage/usage-fold';
@@ -27,6 +28,7 @@ export class SweepsProcessor extends WorkerHost {
     @Inject(TimelineSweep) timelines: TimelineSweep,
     @Inject(AutomaticPenalties) penalties: AutomaticPenalties,
     @Inject(HistoryRetention) history: HistoryRetention,
+    @Inject(EventSweep) events: EventSweep,
     @Inject(REDIS) redis: Redis,
   ) {
     super();
@@ -38,6 +40,7 @@ export class SweepsProcessor extends WorkerHost {
       nodes: () => forgetDeadNodes(redis),
       history: () => history.sweep(),
       penalties: () => penalties.dropEnded(),
+      events: () => events.run(),
     };
   }
 

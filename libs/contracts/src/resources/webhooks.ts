@@ -56,6 +56,10 @@ export const webhookCreated = webhookSchema.extend({ secret: z.string().optional
 export const webhookChanged = webhookSchema.extend(changed);
 export const webhookPage = pageOf(webhookSchema);
 
+/**
+ * `pending` waits for its first or next attempt. `delivered`: a 2xx. `failed`: the endpoint ended first (410, or deleted). `given-up`: no attempt of the
+ * schedule succeeded.
+ */
 export const deliveryState = z.enum(['pending', 'delivered', 'failed', 'given-up']);
 export const webhookAttempt = z.strictObject({ at: instant, status: z.int().nullable(), error: z.string().nullable(), tookMs: exactInteger });
 export const webhookDelivery = z.strictObject({
