@@ -20,6 +20,7 @@ const environment = z.object({
   QUOTAPLANE_ADMIN_PASSWORD: optional(z.string().min(8, 'must have at least 8 characters')),
   QUOTAPLANE_CONSOLE_DIR: optional(z.string()),
   QUOTAPLANE_TRUSTED_PROXIES: optional(z.string()),
+  QUOTAPLANE_CLOSING_GRACE_HOURS: optional(z.coerce.number().min(0).max(720)),
   QUOTAPLANE_WEBHOOKS_ALLOW_PRIVATE: optional(z.enum(['0', '1'], { error: 'must be 0 or 1' })),
   NODE_ENV: optional(z.string()),
 });
@@ -48,6 +49,8 @@ export class AppConfig {
   readonly trustedProxies: readonly string[];
   /** Lets webhooks go to private addresses and over plain HTTP: for a receiver on this machine, never in production. */
   readonly allowsPrivateWebhooks: boolean;
+  /** How long after its end a period waits for late usage before it is closed, in hours. */
+  readonly closingGraceHours: number;
   /** Holds every answer against its contract; specs only, for it costs a parse of each answer. */
   readonly assertsAnswers: boolean;
 
@@ -64,6 +67,7 @@ export class AppConfig {
     this.consoleDir = parsed.QUOTAPLANE_CONSOLE_DIR ?? fileURLToPath(new URL('../console', import.meta.url));
     this.trustedProxies = (parsed.QUOTAPLANE_TRUSTED_PROXIES ?? '').split(',').map((entry) => entry.trim()).filter(Boolean);
     this.allowsPrivateWebhooks = parsed.QUOTAPLANE_WEBHOOKS_ALLOW_PRIVATE === '1';
+    this.closingGraceHours = parsed.QUOTAPLANE_CLOSING_GRACE_HOURS ?? 24;
     this.assertsAnswers = parsed.NODE_ENV === 'test';
   }
 }
