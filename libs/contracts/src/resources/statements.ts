@@ -41,7 +41,10 @@ export const reconciliationLine = z.strictObject({
 });
 export type ReconciliationLine = z.infer<typeof reconciliationLine>;
 
-/** What came after closing. Numbered from 1 within its statement; `units` by meter may be negative. Hashed over its canonical form and `previousHash`. */
+/**
+ * What came after closing. Numbered from 1 within its statement; `units` by meter may be negative. `hash` = SHA-256 over the canonical form of
+ * {number, at, meter, units, kind, reason, previousHash}; `previousHash` is the adjustment before, the statement's own for the first.
+ */
 export const statementAdjustment = z.strictObject({
   number: z.int().min(1),
   at: instant,
@@ -55,7 +58,7 @@ export const statementAdjustment = z.strictObject({
 export type StatementAdjustment = z.infer<typeof statementAdjustment>;
 
 /**
- * A closed period. `hash` = SHA-256 over the canonical form (RFC 8785: members sorted, no spaces) of {tenant, number, period, closedAt, lines, reconciliation, previousHash};
+ * A closed period. `hash` = SHA-256 over the canonical form (RFC 8785: members sorted, no spaces) of {tenant, number, period, closedAt, closedBy, lines, reconciliation, previousHash};
  * `previousHash` is the tenant's statement before, 64 zeros for the first.
  */
 export const statementSchema = z.strictObject({
