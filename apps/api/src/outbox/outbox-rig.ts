@@ -8,6 +8,7 @@ import { PrismaService } from '../database/prisma.service';
 import { connectRedis } from '../database/redis';
 import { LedgerUpdates } from '../ledger/ledger-updates';
 import { QuotaBases } from '../ledger/quota-bases';
+import { Reconciliation } from '../ledger/reconciliation';
 import { ThresholdWatch } from '../ledger/threshold-watch';
 import { UsageFold } from '../usage/usage-fold';
 import { UsageLedger } from '../usage/usage-ledger';
@@ -23,6 +24,7 @@ export class OutboxRig {
   readonly metrics = new OutboxMetrics();
   readonly ledger: UsageLedger;
   readonly bases: QuotaBases;
+  readonly reconciliation: Reconciliation;
   readonly tenants: TenantPublisher;
   readonly keys: KeyPublisher;
   readonly catalogue: CataloguePublisher;
@@ -30,6 +32,7 @@ export class OutboxRig {
   private constructor(readonly prisma: PrismaService, readonly redis: Redis) {
     this.ledger = new UsageLedger(prisma, this.clock);
     this.bases = new QuotaBases(prisma, redis, this.ledger);
+    this.reconciliation = new Reconciliation(prisma, redis);
     this.tenants = new TenantPublisher(prisma, redis, this.metrics, this.bases);
     this.keys = new KeyPublisher(prisma, redis);
     this.catalogue = new CataloguePublisher(prisma, redis, this.clock);
@@ -56,7 +59,7 @@ export class OutboxRig {
   }
 
   fold(Fold: typeof UsageFold = UsageFold): UsageFold {
-    return new Fold(this.prisma, this.redis, this.metrics, this.updates());
+    return new Fold(this.prisma, this.redis, this.metrics, this.updates(), this.reconciliation);
   }
 
   /** A published tier; by default a bucket of 100 per minute with a burst of 20. */

@@ -7,6 +7,7 @@ export const SWEEPS_QUEUE = 'sweeps';
 export const SWEEPS = {
   changes: 1_000,
   usage: 1_000,
+  reconciliation: 5_000,
   traffic: 5_000,
   timelines: 3_600_000,
   nodes: 600_000,

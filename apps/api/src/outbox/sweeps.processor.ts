@@ -5,6 +5,7 @@ import type { Job } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { HistoryRetention } from '../database/history-retention';
 import { REDIS } from '../database/redis';
+import { Reconciliation } from '../ledger/reconciliation';
 import { EventSweep } from '../events/event-sweep';
 import { AutomaticPenalties } from '../penalties/automatic-penalties';
 import { TrafficFold } from '../usage/traffic-fold';
@@ -24,6 +25,7 @@ export class SweepsProcessor extends WorkerHost {
   constructor(
     @Inject(ChangeRelay) relay: ChangeRelay,
     @Inject(UsageFold) usage: UsageFold,
+    @Inject(Reconciliation) reconciliation: Reconciliation,
     @Inject(TrafficFold) traffic: TrafficFold,
     @Inject(TimelineSweep) timelines: TimelineSweep,
     @Inject(AutomaticPenalties) penalties: AutomaticPenalties,
@@ -35,6 +37,7 @@ export class SweepsProcessor extends WorkerHost {
     this.work = {
       changes: () => relay.drain(),
       usage: () => usage.run(),
+      reconciliation: () => reconciliation.run(),
       traffic: () => traffic.run(),
       timelines: () => timelines.run(),
       nodes: () => forgetDeadNodes(redis),

@@ -1,5 +1,6 @@
 import type { JournalBatch } from '@quotaplane/usage';
 import type { Tx } from '../database/prisma.service';
+import { takeBackRecovered } from '../ledger/counter-sql';
 import { upsertDegradedHours, upsertIncarnations, upsertJournals, upsertPeriods } from './fold-sql';
 import { periodRowsOf } from './period-rows';
 
@@ -8,6 +9,7 @@ export async function foldBatches(tx: Tx, batches: readonly JournalBatch[]): Pro
   if (batches.length === 0) return;
   const rows = batches.flatMap((batch) => batch.rows);
   if (rows.length > 0) {
+    await takeBackRecovered(tx, batches);
     await upsertJournals(tx, rows);
     await upsertDegradedHours(tx, rows);
     await upsertPeriods(tx, await periodRowsOf(tx, rows));

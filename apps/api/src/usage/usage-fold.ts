@@ -5,6 +5,7 @@ import { failpoint } from '../config/failpoints';
 import { PrismaService } from '../database/prisma.service';
 import { REDIS } from '../database/redis';
 import { LedgerUpdates } from '../ledger/ledger-updates';
+import { Reconciliation } from '../ledger/reconciliation';
 import { OutboxMetrics } from '../outbox/outbox-metrics';
 import { RepeatedMessage } from '../outbox/polling-loop';
 import { foldBatches } from './fold-batches';
@@ -22,6 +23,7 @@ export class UsageFold {
     @Inject(REDIS) private readonly redis: Redis,
     @Inject(OutboxMetrics) private readonly metrics: OutboxMetrics,
     @Inject(LedgerUpdates) private readonly updates: LedgerUpdates,
+    @Inject(Reconciliation) private readonly reconciliation: Reconciliation,
   ) {}
 
   /** Calls during a run join it. @returns how many incarnations had something new */
@@ -37,7 +39,9 @@ export class UsageFold {
     const batches = await readJournals(this.redis, (problem) => this.complaint.say(problem));
     await this.commit(batches, new Date(Number(seconds) * 1000));
     failpoint('fold.after-commit');
-    await this.updates.follow(batches.flatMap(({ rows }) => rows));
+    const rows = batches.flatMap((batch) => batch.rows);
+    await this.updates.follow(rows);
+    this.reconciliation.note(rows);
     // After the commit and what follows from it only: a node forgets what is acknowledged, and then nobody would come back to it.
     if (batches.length > 0) await this.acknowledge(batches);
     this.metrics.foldedAt.setToCurrentTime();

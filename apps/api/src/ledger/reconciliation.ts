@@ -1,0 +1,147 @@
+import { Inject, Injectable, Logger } from '@nestjs/common';
+import { NODE_ALIVE_MS } from '@quotaplane/contracts';
+import { liveNodes, readNodes } from '@quotaplane/policy';
+import { QUOTA_COUNTERS_PATTERN, quotaNameOf, readQuotas, type QuotaName } from '@quotaplane/rate-limit';
+import type { JournalRow } from '@quotaplane/usage';
+import type { Redis } from 'ioredis';
+import { failpoint } from '../config/failpoints';
+import { PrismaService, type Tx } from '../database/prisma.service';
+import { REDIS } from '../database/redis';
+import { readAsOf } from '../usage/fold-sql';
+import { compareCounter, type CounterSample } from './compare-counters';
+import { counterId, markLost, readCounterNames, readJournaled, readLostLives, upsertCounters } from './counter-sql';
+import { touchUsage, type TouchedPeriod } from './touch-usage';
+
+/** Silent for this long: presumed dead, ms. Its counters are then looked through this often, 5 s apart. */
+const SILENT_MS = 2 * NODE_ALIVE_MS;
+const LOOKS_PER_LIFE = 12;
+/** Lives that went silent longer ago are the closing's business, ms. */
+const LOST_WITHIN_MS = 86_400_000;
+/** Between reading a counter and believing that a later flush has all of it: calls that were under way, and the node's idea of the store's time, ms. */
+const MARGIN_MS = 500;
+const NOTED_MAX = 50_000;
+const SCAN_COUNT = 1_000;
+/** Samples that no fold has caught up with are given up, ms: a node that lives without flushing would hold them for ever. */
+const SAMPLE_LIFE_MS = 60_000;
+
+interface Sample extends CounterSample {
+  readonly name: QuotaName;
+  readonly atMs: number;
+  /** Taken since a node was lost: only then may units be recovered. */
+  readonly lost: boolean;
+}
+
+/**
+ * Compares Redis's counters with the journals: what only a dead node knew is booked as `recovered`, what a counter lost goes into the base. A sample
+ * is taken in one run and judged in a later one, when every living node has flushed since. All of it is worked out anew whenever it is asked.
+ * @see docs/adr/0014-reconciliation.md
+ */
+@Injectable()
+export class Reconciliation {
+  private readonly logger = new Logger(Reconciliation.name);
+  private readonly noted = new Map<string, QuotaName>();
+  private readonly looks = new Map<string, number>();
+  private samples: Sample[] = [];
+
+  constructor(@Inject(PrismaService) private readonly prisma: PrismaService, @Inject(REDIS) private readonly redis: Redis) {}
+
+  /** Counters that a fold has just seen move: the next run looks at them. */
+  note(rows: readonly JournalRow[]): void {
+    for (const { tenant, meter, periodId, part, generation } of rows) {
+      if (this.noted.size >= NOTED_MAX) return;
+      const name = { tenant, meter, periodId, part, generation };
+      this.noted.set(counterId(name), name);
+    }
+  }
+
+  /** Judges the samples that are ripe and takes new ones. */
+  async run(): Promise<void> {
+    const asOf = await readAsOf(this.prisma, NODE_ALIVE_MS);
+    if (asOf === null) return;
+    const { nodes, nowMs } = await readNodes(this.redis);
+    await this.judge(asOf.getTime(), nowMs);
+    const living = new Set(liveNodes(nodes, nowMs).map(({ incarnation }) => incarnation));
+    const silent = nodes.filter((node) => node.kind === 'service' && nowMs - node.seenAtMs > SILENT_MS).map(({ incarnation }) => incarnation);
+    const lives = await readLostLives(this.prisma, new Date(nowMs - SILENT_MS), new Date(nowMs - LOST_WITHIN_MS));
+    const lost = [...new Set([...silent, ...lives])].filter((id) => !living.has(id) && (this.looks.get(id) ?? 0) < LOOKS_PER_LIFE);
+    for (const id of lost) this.looks.set(id, (this.looks.get(id) ?? 0) + 1);
+    if (lost.length > 0) await this.sample(await this.standingCounters(), nowMs, true);
+    const names = [...this.noted.values()];
+    this.noted.clear();
+    await this.sample(names, nowMs, false);
+    if (lives.length > 0) await this.prisma.transaction((tx) => markLost(tx, lives.filter((id) => (this.looks.get(id) ?? 0) >= LOOKS_PER_LIFE), new Date(nowMs)));
+  }
+
+  /**
+   * The last word on periods that have ended and whose nodes have all flushed since: called by the closing in its transaction, before the figures are read.
+   * @throws when Redis does not answer; the closing then goes on without
+   */
+  async settle(tx: Tx, periods: readonly TouchedPeriod[], quotas: readonly QuotaName[] = []): Promise<void> {
+    const names = new Map([...(await readCounterNames(tx, periods)), ...quotas].map((name) => [counterId(name), name]));
+    const journaled = await readJournaled(tx, [...names.values()]);
+    const stored = await readQuotas(this.redis, journaled);
+    const compared = journaled.flatMap((before, index) => {
+      const quota = stored[index];
+      return quota?.counter === null || quota === undefined ? [] : [compareCounter({ before, stored: quota }, before)];
+    });
+    await upsertCounters(tx, compared, new Date());
+  }
+
+  private async sample(names: readonly QuotaName[], nowMs: number, lost: boolean): Promise<void> {
+    if (names.length === 0) return;
+    // In this order: what the journals had before the counter was read cannot be missing from it.
+    const journaled = await readJournaled(this.prisma, names);
+    const stored = await readQuotas(this.redis, names);
+    const [seconds, micros] = await this.redis.time();
+    const atMs = Math.max(nowMs, Number(seconds) * 1000 + Math.floor(Number(micros) / 1000));
+    names.forEach((name, index) => {
+      const [before, quota] = [journaled[index], stored[index]];
+      if (before && quota) this.samples.push({ name, before, stored: quota, atMs, lost });
+    });
+  }
+
+  private async judge(asOfMs: number, nowMs: number): Promise<void> {
+    const ripe = this.samples.filter(({ atMs }) => atMs + MARGIN_MS < asOfMs);
+    if (ripe.length > 0) {
+      const after = await readJournaled(this.prisma, ripe.map(({ name }) => name));
+      const found = ripe.flatMap((sample, index) => {
+        const now = after[index];
+        if (!now) return [];
+        const compared = compareCounter(sample, now);
+        if (sample.lost) return compared.recovered > 0n || compared.gap > 0n ? [compared] : [];
+        return compared.gap > 0n ? [{ ...compared, recovered: 0n, isExact: false }] : [];
+      });
+      if (found.length > 0) await this.book([...new Map(found.map((one) => [counterId(one), one])).values()], new Date(nowMs));
+    }
+    const done = new Set(ripe);
+    this.samples = this.samples.filter((sample) => !done.has(sample) && nowMs - sample.atMs < SAMPLE_LIFE_MS);
+  }
+
+  private async book(found: Parameters<typeof upsertCounters>[1], at: Date): Promise<void> {
+    const changed = await this.prisma.transaction(async (tx) => {
+      const touched = await upsertCounters(tx, found, at);
+      await touchUsage(tx, touched);
+      failpoint('reconcile.before-commit');
+      return touched;
+    });
+    for (const { tenant, periodId } of changed) {
+      const own = found.filter((one) => one.tenant === tenant && one.periodId === periodId);
+      const sum = (of: (one: (typeof own)[number]) => bigint): bigint => own.reduce((total, one) => total + of(one), 0n);
+      this.logger.warn(`${tenant}, period ${periodId}: ${sum((one) => one.recovered)} units recovered from counters, ${sum((one) => one.gap)} lost by counters`);
+    }
+  }
+
+  /** Every quota's counter that stands in Redis: a node may have died before anybody had journaled for one. */
+  private async standingCounters(): Promise<QuotaName[]> {
+    const names: QuotaName[] = [];
+    for (let cursor = '0'; ;) {
+      const [next, keys] = await this.redis.scan(cursor, 'MATCH', QUOTA_COUNTERS_PATTERN, 'COUNT', SCAN_COUNT);
+      for (const key of keys) {
+        const name = quotaNameOf(key);
+        if (name) names.push(name);
+      }
+      if (next === '0') return [...new Map(names.map((name) => [counterId(name), name])).values()];
+      cursor = next;
+    }
+  }
+}
