@@ -1,12 +1,13 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { parseHead, redisKeys, type Policy } from '@quotaplane/contracts';
 import { compile, compileSubjects, PolicyPublisher, type CompiledSubjects } from '@quotaplane/policy';
-import { periodsAround } from '@quotaplane/usage';
 import type { Redis } from 'ioredis';
 import { failpoint } from '../config/failpoints';
 import { PrismaService, type Tx } from '../database/prisma.service';
 import { REDIS } from '../database/redis';
 import { stayAwake } from '../database/stay-awake';
+import { writeQuotaDue } from '../quotas/quota-due';
+import { tenantPeriods } from '../tenants/tenant-calendar';
 import { QuotaBases } from '../ledger/quota-bases';
 import { lockTenants, raiseTenants, type LockedTenant } from './outbox-sql';
 import { readHeldPolicies, textOf } from './held-policies';
@@ -79,10 +80,12 @@ export class TenantPublisher {
     const written = await stayAwake(tx, Promise.all(due.map((next) => this.write(tx, next, bySlug.get(next.row.slug), nowMs, changeId))));
     failpoint('publish.after-redis');
     await raiseTenants(tx, written.flatMap(({ raised }) => (raised ? [raised] : [])));
+    await writeQuotaDue(tx, rows.filter(({ tenant }) => written.some(({ raised }) => raised?.slug === tenant)), nowMs);
     return [...current, ...written.map(({ outcome }) => outcome)];
   }
 
-  private async storeNowMs(): Promise<number> {
+  /** Store time in ms; a spec may set it. */
+  protected async storeNowMs(): Promise<number> {
     const [seconds, micros] = await this.redis.time();
     return Number(seconds) * 1000 + Math.floor(Number(micros) / 1000);
   }
@@ -141,9 +144,8 @@ export class TenantPublisher {
 
   private compile(rows: TenantPolicyRows | undefined, revision: number, nowMs: number): string | { readonly policy: Policy; readonly subjects: CompiledSubjects } {
     if (!rows) return 'the tenant is gone';
-    const { timezone, anchorDay } = rows;
     try {
-      const source = policySourceOf({ ...rows, revision }, periodsAround({ timezone, anchorDay, nowMs, before: PERIODS_BEFORE, after: PERIODS_AFTER }));
+      const source = policySourceOf({ ...rows, revision }, tenantPeriods(rows, { nowMs, before: PERIODS_BEFORE, after: PERIODS_AFTER }));
       const subjects = compileSubjects(source);
       return { policy: compile(source, subjects), subjects };
     } catch (error) {
