@@ -5,7 +5,8 @@ import { unstorableText } from './text-check';
 /** The place of a row in a list's total order, last part unique: `[createdAt, id]` or `[slug]`. */
 export type CursorKey = readonly (string | number)[];
 
-const encode = (key: CursorKey): string => Buffer.from(JSON.stringify(key)).toString('base64url');
+/** A place in a list's order as callers send it back. */
+export const cursorOf = (key: CursorKey): string => Buffer.from(JSON.stringify(key)).toString('base64url');
 
 /**
  * Reads `?cursor=` back into the order key it was made from.
@@ -35,7 +36,7 @@ export const slugCursor = z.tuple([z.string().max(200)]);
 export function pageOfRows<R, T>(rows: readonly R[], limit: number, keyOf: (row: R) => CursorKey, toItem: (row: R) => T): { items: T[]; nextCursor: string | null } {
   const shown = rows.slice(0, limit);
   const last = shown.at(-1);
-  return { items: shown.map(toItem), nextCursor: rows.length > limit && last !== undefined ? encode(keyOf(last)) : null };
+  return { items: shown.map(toItem), nextCursor: rows.length > limit && last !== undefined ? cursorOf(keyOf(last)) : null };
 }
 
 function parseJson(text: string): unknown {

@@ -8,11 +8,15 @@ export const SWEEPS = {
   changes: 1_000,
   usage: 1_000,
   reconciliation: 5_000,
+  quotas: 1_000,
   traffic: 5_000,
   timelines: 3_600_000,
   nodes: 600_000,
   history: 3_600_000,
   penalties: 60_000,
+  periods: 3_600_000,
+  closing: 10_000,
+  adjustments: 10_000,
   events: 5_000,
 } as const;
 export type Sweep = keyof typeof SWEEPS;

@@ -8,6 +8,10 @@ import { REDIS } from '../database/redis';
 import { Reconciliation } from '../ledger/reconciliation';
 import { EventSweep } from '../events/event-sweep';
 import { AutomaticPenalties } from '../penalties/automatic-penalties';
+import { AdjustmentSweep } from '../statements/adjustment-sweep';
+import { PeriodClosing } from '../statements/period-closing';
+import { PeriodSweep } from '../statements/period-sweep';
+import { QuotaSweep } from '../quotas/quota-sweep';
 import { TrafficFold } from '../usage/traffic-fold';
 import { UsageFold } from '../usage/usage-fold';
 import { ChangeRelay } from './change-relay';
@@ -26,11 +30,15 @@ export class SweepsProcessor extends WorkerHost {
     @Inject(ChangeRelay) relay: ChangeRelay,
     @Inject(UsageFold) usage: UsageFold,
     @Inject(Reconciliation) reconciliation: Reconciliation,
+    @Inject(QuotaSweep) quotas: QuotaSweep,
     @Inject(TrafficFold) traffic: TrafficFold,
     @Inject(TimelineSweep) timelines: TimelineSweep,
     @Inject(AutomaticPenalties) penalties: AutomaticPenalties,
     @Inject(HistoryRetention) history: HistoryRetention,
     @Inject(EventSweep) events: EventSweep,
+    @Inject(PeriodSweep) periods: PeriodSweep,
+    @Inject(PeriodClosing) closing: PeriodClosing,
+    @Inject(AdjustmentSweep) adjustments: AdjustmentSweep,
     @Inject(REDIS) redis: Redis,
   ) {
     super();
@@ -38,11 +46,15 @@ export class SweepsProcessor extends WorkerHost {
       changes: () => relay.drain(),
       usage: () => usage.run(),
       reconciliation: () => reconciliation.run(),
+      quotas: () => quotas.run(),
       traffic: () => traffic.run(),
       timelines: () => timelines.run(),
       nodes: () => forgetDeadNodes(redis),
       history: () => history.sweep(),
       penalties: () => penalties.dropEnded(),
+      periods: () => periods.run(),
+      closing: () => closing.run(),
+      adjustments: () => adjustments.run(),
       events: () => events.run(),
     };
   }

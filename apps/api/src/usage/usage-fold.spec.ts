@@ -2,6 +2,7 @@ import { redisKeys, usageItem, type UsageItem } from '@quotaplane/contracts';
 import { startPostgres, startRedis, type TestPostgres, type TestRedis } from '@quotaplane/testing';
 import { Journal, periodAt, TrafficLog, type JournalBatch, type JournalCell } from '@quotaplane/usage';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { z } from 'zod';
 import { SYSTEM_CALLER } from '../http/caller';
 import { OutboxRig } from '../outbox/outbox-rig';
 import { SeriesService } from './series.service';
@@ -144,13 +145,13 @@ it('pages through all items without a gap or a repeat', async () => {
 it('streams the same items as CSV and NDJSON', async () => {
   const read = async (format: 'csv' | 'ndjson'): Promise<string> => {
     let text = '';
-    for await (const chunk of exportBody(usage.stream(SYSTEM_CALLER, 'current'), format)) text += String(chunk);
+    for await (const chunk of exportBody(await usage.stream(SYSTEM_CALLER, { period: 'current', format }), format)) text += String(chunk);
     return text;
   };
   const lines = (await read('csv')).trim().split('\n');
-  expect(lines[0]).toBe('tenant,meter,period,start,end,timezone,status,used,allowance,overage,billable,admitted,refunded,degraded,settled,asOf');
-  expect(lines[2]).toMatch(new RegExp(`^hobby,requests,${periodId},.*,UTC,open,117,100,17,17,110,0,7,7,`));
-  expect((await read('ndjson')).trim().split('\n').map((line) => usageItem.parse(JSON.parse(line)).tenant)).toEqual(['acme', 'hobby', 'zero']);
+  expect(lines[0]).toBe('tenant,meter,period,start,end,timezone,status,used,allowance,overage,billable,carried,granted,remaining,admitted,refunded,degraded,settled,external,late,recovered,corrections,asOf,cursor');
+  expect(lines[2]).toMatch(new RegExp(`^hobby,requests,${periodId},.*,UTC,open,117,100,17,17,0,0,0,110,0,7,7,0,0,0,0,`));
+  expect((await read('ndjson')).trim().split('\n').map((line) => usageItem.extend({ cursor: z.string() }).parse(JSON.parse(line)).tenant)).toEqual(['acme', 'hobby', 'zero']);
 });
 
 it('draws a series from folded minutes and the newest ones still in Redis', async () => {

@@ -1,4 +1,4 @@
-import { Controller, Inject, StreamableFile } from '@nestjs/common';
+import { Controller, Inject, type StreamableFile } from '@nestjs/common';
 import { routes, type RouteInput } from '@quotaplane/contracts';
 import type { Caller } from '../http/caller';
 import { CurrentActor } from '../http/current-actor.decorator';
@@ -6,6 +6,7 @@ import { Endpoint } from '../http/endpoint.decorator';
 import { Input } from '../http/input.decorator';
 import { DegradedUsageService } from './degraded-usage.service';
 import { JournalsService } from './journals.service';
+import { exportFile } from './row-stream';
 import { SeriesService } from './series.service';
 import { exportBody, UsageService } from './usage.service';
 
@@ -34,11 +35,8 @@ export class UsageController {
   }
 
   @Endpoint(routes.usageExport)
-  export(@CurrentActor() caller: Caller, @Input() { query }: RouteInput<typeof routes.usageExport>): StreamableFile {
-    return new StreamableFile(exportBody(this.usage.stream(caller, query.period), query.format), {
-      type: query.format === 'csv' ? 'text/csv; charset=utf-8; header=present' : 'application/x-ndjson; charset=utf-8',
-      disposition: `attachment; filename="usage-${query.period}.${query.format}"`,
-    });
+  async export(@CurrentActor() caller: Caller, @Input() { query }: RouteInput<typeof routes.usageExport>): Promise<StreamableFile> {
+    return exportFile(exportBody(await this.usage.stream(caller, query), query.format), query.format, `usage-${query.period}`);
   }
 
   @Endpoint(routes.tenantSeriesGet)

@@ -1,0 +1,59 @@
+import type { StatementLine } from '@quotaplane/contracts';
+import type { MeterFigures, PartFigures } from '../usage/meter-figures';
+
+/** A part of a period in which the tenant had no tier, so that nothing limited what it used. */
+const NO_TIER = 'none';
+
+/** What the quotas of a meter took from other periods and from top-ups, final. */
+export interface QuotaMoves {
+  readonly drawn: bigint;
+  readonly carriedOut: bigint;
+}
+
+const sumOf = (parts: readonly PartFigures[], figure: (part: PartFigures) => bigint): bigint => parts.reduce((sum, part) => sum + figure(part), 0n);
+
+/** One meter's line, without a look at any store: parts add up, the allowance is the last part's. */
+export function statementLine({ meter, parts }: MeterFigures, { drawn, carriedOut }: QuotaMoves): StatementLine {
+  const total = (figure: (part: PartFigures) => bigint): string => String(sumOf(parts, figure));
+  const last = parts.at(-1);
+  return {
+    meter,
+    admitted: total((part) => part.admitted),
+    refunded: total((part) => part.refunded),
+    degraded: total((part) => part.degraded),
+    settled: total((part) => part.settled),
+    external: total((part) => part.external),
+    late: total((part) => part.late),
+    recovered: total((part) => part.recovered),
+    corrections: String(-sumOf(parts, (part) => part.corrections)),
+    used: total((part) => part.used),
+    carriedIn: String(last?.carried ?? 0n),
+    carriedOut: String(carriedOut),
+    granted: String(drawn),
+    allowance: allowanceText(last?.allowance ?? null),
+    overage: total((part) => part.overage),
+    billable: total((part) => part.billable),
+    overagePolicy: last?.overagePolicy ?? 'reject',
+    parts: parts.map((part) => ({
+      part: part.part,
+      tier: part.tier === '' ? NO_TIER : part.tier,
+      tierVersion: part.tierVersion,
+      used: String(part.used),
+      allowance: allowanceText(part.allowance),
+      overage: String(part.overage),
+      billable: String(part.billable),
+    })),
+  };
+}
+
+const allowanceText = (allowance: bigint | null): string | null => (allowance === null ? null : String(allowance));
+
+/** A line and what was added to it after closing: the overage of the last part moves with it. */
+export function lineTotals(line: StatementLine | undefined, adjusted: bigint): { readonly used: bigint; readonly billable: bigint } {
+  if (line === undefined) return { used: adjusted, billable: 0n };
+  const used = BigInt(line.used) + adjusted;
+  const last = line.parts.at(-1);
+  if (adjusted === 0n || line.overagePolicy !== 'bill' || last === undefined || last.allowance === null) return { used, billable: BigInt(line.billable) };
+  const past = BigInt(last.used) + adjusted - BigInt(last.allowance);
+  return { used, billable: BigInt(line.billable) - BigInt(last.billable) + (past > 0n ? past : 0n) };
+}
