@@ -15,8 +15,11 @@ import { SweepSchedule } from './outbox/sweep-schedule';
 import { SweepsProcessor } from './outbox/sweeps.processor';
 import { WantedServer } from './outbox/wanted-server';
 import { AutomaticPenalties } from './penalties/automatic-penalties';
+import { STATEMENT_SWEEPS } from './statements/statements.module';
+import { QuotaSweep } from './quotas/quota-sweep';
 import { TrafficFold } from './usage/traffic-fold';
 import { UsageFold } from './usage/usage-fold';
+import { UsageLedger } from './usage/usage-ledger';
 import { WebhookSendingModule } from './webhooks/sending.module';
 import { WebhookSender } from './webhooks/webhook-sender';
 
@@ -36,7 +39,7 @@ export class WorkerModule {
     return {
       module: WorkerModule,
       imports: [ConfigModule.with(config), DatabaseModule, WorkerQueuesModule, OutboxModule, WebhookSendingModule],
-      providers: [UsageFold, TrafficFold, HistoryRetention, AutomaticPenalties, EventSweep, SweepSchedule, StoreWatch, ChangesProcessor, SweepsProcessor],
+      providers: [UsageFold, UsageLedger, TrafficFold, HistoryRetention, AutomaticPenalties, EventSweep, QuotaSweep, ...STATEMENT_SWEEPS, SweepSchedule, StoreWatch, ChangesProcessor, SweepsProcessor],
     };
   }
 
