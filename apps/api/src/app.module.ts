@@ -15,9 +15,12 @@ import { OffendersModule } from './offenders/offenders.module';
 import { ChangePokeModule } from './outbox/queues.module';
 import { OverridesModule } from './overrides/overrides.module';
 import { PenaltiesModule } from './penalties/penalties.module';
+import { RecordsModule } from './records/records.module';
+import { QuotasModule } from './quotas/quotas.module';
 import { RolloutModule } from './rollout/rollout.module';
 import { DemoReadinessModule } from './seed/demo-readiness.module';
 import { SettingsModule } from './settings/settings.module';
+import { StatementsModule } from './statements/statements.module';
 import { TenantsModule } from './tenants/tenants.module';
 import { TiersModule } from './tiers/tiers.module';
 import { UsageModule } from './usage/usage.module';
@@ -32,7 +35,7 @@ export class AppModule {
       imports: [
         ConfigModule.with(config, clock), DatabaseModule, ChangesModule, HealthModule, HttpModule, AuthModule,
         AuditModule, SettingsModule, TiersModule, ClassesModule,
-        ChangePokeModule, TenantsModule, KeysModule, OverridesModule, ListsModule, PenaltiesModule, UsageModule, OffendersModule, RolloutModule, LimitsModule, WebhooksModule, DemoReadinessModule,
+        ChangePokeModule, TenantsModule, KeysModule, OverridesModule, QuotasModule, ListsModule, PenaltiesModule, UsageModule, RecordsModule, StatementsModule, OffendersModule, RolloutModule, LimitsModule, WebhooksModule, DemoReadinessModule,
       ],
     };
   }

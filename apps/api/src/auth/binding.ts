@@ -6,9 +6,9 @@ const AREAS: readonly string[] = PLATFORM_ONLY_AREAS;
 
 /** Routes that name no tenant and whose service narrows what it reads to `caller.boundTenant`. Any other is refused to a bound token. */
 const NARROWED_BY_SERVICE: ReadonlySet<RouteContract> = new Set<RouteContract>([
-  routes.tenantsList, routes.usageExport, routes.offendersList,
+  routes.tenantsList, routes.statementsGet, routes.offendersList,
   routes.overridesGet, routes.overridesPatch, routes.overridesDelete, routes.overridesRevert,
-  routes.penaltiesGet, routes.penaltiesDelete,
+  routes.penaltiesGet, routes.penaltiesDelete, routes.usageRecordsPost,
 ]);
 
 /**

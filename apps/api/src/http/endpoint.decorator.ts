@@ -22,7 +22,7 @@ export function Endpoint(contract: RouteContract): MethodDecorator {
     RequestMapping({ path: contract.path.replace(/\{(\w+)\}/g, ':$1'), method: METHODS[contract.method] }),
     HttpCode(contract.status),
     SetMetadata(ROUTE_CONTRACT, contract),
-    RouteConfig({ bodyLimitBytes: contract.bodyLimitBytes }),
+    RouteConfig({ bodyLimitBytes: contract.bodyLimitBytes, bodyTypes: Object.keys(contract.bodyTypes ?? {}) }),
   );
 }
 

@@ -4,9 +4,10 @@ import { ConsoleLogger, Logger, type Type, type DynamicModule } from '@nestjs/co
 import { NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { DomainError, REQUEST_ID_HEADER } from '@quotaplane/contracts';
-import type { FastifyInstance, FastifyServerOptions } from 'fastify';
+import type { FastifyInstance, FastifyRequest, FastifyServerOptions } from 'fastify';
 import type { AppConfig } from '../config/app-config';
 import { answerClientError } from './client-error';
+import { acceptCloudEvents } from './cloud-events';
 import { serveConsole } from './console-files';
 import { measureRequests } from './http-metrics';
 import { sendProblem } from './problem.filter';
@@ -74,13 +75,15 @@ function applyBodyLimits(instance: FastifyInstance): void {
 function acceptJsonOnly(instance: FastifyInstance): void {
   instance.removeAllContentTypeParsers();
   const parseJson = instance.getDefaultJsonParser('error', 'error');
-  instance.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => {
-    if (body.length === 0) done(null, undefined);
+  const parse = (request: FastifyRequest, text: string, done: (error: Error | null, body?: unknown) => void): void => {
+    if (text.length === 0) done(null, undefined);
     else {
-      parseJson(request, String(body), (error, value) => {
+      parseJson(request, text, (error, value) => {
         if (error) done(new DomainError('malformed', 'The JSON body cannot be parsed', {}, { cause: error }));
         else done(null, value);
       });
     }
-  });
+  };
+  instance.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body, done) => parse(request, String(body), done));
+  acceptCloudEvents(instance, parse);
 }

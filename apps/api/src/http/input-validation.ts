@@ -5,7 +5,7 @@ import type { ValidatedInput } from './api-request';
 import { fieldErrorsOf } from './field-errors';
 import { versionFromIfMatch } from './if-match';
 import { sentencesFor } from './input-sentences';
-import { unstorableText } from './text-check';
+import { excessiveNesting, unstorableText } from './text-check';
 
 const NOTHING = z.strictObject({});
 
@@ -16,8 +16,8 @@ const NOTHING = z.strictObject({});
  */
 export function validateInput(contract: RouteContract, request: FastifyRequest): ValidatedInput {
   const errors: FieldError[] = [];
-  const read = (schema: z.ZodType, value: unknown, base: string): unknown => {
-    const faults = unstorableText(value, base);
+  const read = (schema: z.ZodType, value: unknown, base: string, check: typeof unstorableText = unstorableText): unknown => {
+    const faults = check(value, base);
     const parsed = faults.length === 0 ? schema.safeParse(value, { error: sentencesFor(schema) }) : undefined;
     errors.push(...faults, ...(parsed?.error ? fieldErrorsOf(parsed.error, base) : []));
     return parsed?.data;
@@ -26,7 +26,7 @@ export function validateInput(contract: RouteContract, request: FastifyRequest):
   const params = contract.params ? read(contract.params, request.params, '/path') : undefined;
   const query = read(contract.query ?? NOTHING, request.query ?? {}, '/query');
   // No body and an empty one mean the same, so that every missing field is named.
-  const body = read(contract.body ?? NOTHING, request.body === undefined ? {} : request.body, '');
+  const body = read(contract.body ?? NOTHING, request.body === undefined ? {} : request.body, '', contract.judgesItems ? excessiveNesting : unstorableText);
   if (errors.length > 0) throw new DomainError('invalid', `${errors.length} ${errors.length === 1 ? 'field is' : 'fields are'} invalid`, { errors });
   return {
     params,
