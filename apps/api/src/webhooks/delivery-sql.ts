@@ -4,7 +4,8 @@ import type { OutboundLimit } from './outbound-limits';
 
 /**
  * Makes a delivery for every active endpoint that wants an event, once per endpoint and event, and marks the event as done, in one statement. Events are
- * claimed with SKIP LOCKED, so that several workers share them; endpoints are locked against being deleted or ended meanwhile.
+ * claimed with SKIP LOCKED, so that several workers share them; endpoints are locked against being deleted or ended
+ * meanwhile, where there is an event at all.
  * @returns events fanned out
  */
 export function fanOutEvents(db: PrismaService, now: Date, limit: number): Promise<number> {
@@ -12,7 +13,7 @@ export function fanOutEvents(db: PrismaService, now: Date, limit: number): Promi
     WITH fresh AS MATERIALIZED (
       SELECT id, type, tenant FROM events WHERE fanned_out_at IS NULL ORDER BY created_at, id LIMIT ${limit} FOR UPDATE SKIP LOCKED
     ), wanting AS MATERIALIZED (
-      SELECT id, events, tenant FROM webhooks WHERE status = 'active' AND deleted_at IS NULL ORDER BY id FOR SHARE
+      SELECT id, events, tenant FROM webhooks WHERE EXISTS (SELECT FROM fresh) AND status = 'active' AND deleted_at IS NULL ORDER BY id FOR SHARE
     ), made AS (
       INSERT INTO webhook_deliveries (id, webhook_id, event_id, state, next_attempt_at, created_at)
       SELECT gen_random_uuid(), w.id, e.id, 'pending', ${now}, ${now} FROM fresh e
@@ -33,7 +34,7 @@ export function dueEndpoints(db: PrismaService, now: Date): Promise<DueEndpoint[
     SELECT w.id::text AS id, w.rate_per_second AS "ratePerSecond", w.concurrency, waiting.due::int AS due FROM webhooks w
     CROSS JOIN LATERAL (SELECT count(*) AS due FROM (
       SELECT FROM webhook_deliveries d WHERE d.webhook_id = w.id AND d.state = 'pending' AND d.next_attempt_at <= ${now}
-        AND (d.leased_until IS NULL OR d.leased_until <= ${now}) LIMIT 100) AS some) AS waiting
+        AND (d.leased_until IS NULL OR d.leased_until <= ${now}) LIMIT 100) AS soonest) AS waiting
     WHERE w.status = 'active' AND w.deleted_at IS NULL AND waiting.due > 0 ORDER BY w.id`;
 }
 

@@ -132,6 +132,8 @@ export class WebhookSender {
   }
 
   private complain(error: unknown): void {
-    this.complaint.say(`Webhook deliveries wait: ${error instanceof Error ? error.message : String(error)}`);
+    // Prisma says what is wrong in the last of its lines.
+    const said = (error instanceof Error ? error.message : String(error)).trim().split('\n').at(-1) ?? '';
+    this.complaint.say(`Webhook deliveries wait: ${said}`);
   }
 }
