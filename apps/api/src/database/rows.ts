@@ -16,6 +16,7 @@ export type {
   Tier as TierRow,
   TierAssignment as TierAssignmentRow,
   TierVersion as TierVersionRow,
+  TopUp as TopUpRow,
   Webhook as WebhookRow,
   WebhookDelivery as WebhookDeliveryRow,
 } from './generated/client';
