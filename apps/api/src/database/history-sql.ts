@@ -27,3 +27,15 @@ export async function deleteChangesBefore(db: PrismaService, before: Date, batch
     return (await tx.change.deleteMany({ where: { id: { in: ids } } })).count;
   });
 }
+
+/**
+ * Deletes a batch of ids of usage records that came before an instant, oldest first; with SKIP LOCKED, as above. A record that comes with one of
+ * them meanwhile waits for the batch and is then new: it cannot be the same usage, for that would be older than a record may be.
+ * @returns rows deleted
+ */
+export async function deleteRecordIdsBefore(db: PrismaService, before: Date, batch: number): Promise<number> {
+  return db.$executeRaw`
+    DELETE FROM usage_record_ids held USING (
+      SELECT tenant, source, record_id FROM usage_record_ids WHERE received_at < ${before} ORDER BY received_at, tenant, source, record_id LIMIT ${batch} FOR UPDATE SKIP LOCKED
+    ) AS old WHERE held.tenant = old.tenant AND held.source = old.source AND held.record_id = old.record_id`;
+}
