@@ -9,6 +9,7 @@ import { REDIS } from '../database/redis';
 import { catalogueFrom } from '../outbox/catalogue-publisher';
 import { readPolicyRows, readTierRow, type TenantPolicyRows } from '../outbox/policy-rows';
 import { policySourceOf, type TierRow } from '../outbox/policy-source';
+import { tenantPeriods } from '../tenants/tenant-calendar';
 import { ALGORITHMS_IN_WORDS, BACK_OFF, DENIALS, FIELDS, PERIOD } from './explanations';
 import { publicClassesFrom, publicTierFrom } from './public-tier';
 
@@ -83,7 +84,7 @@ export class LimitsService {
   }
 
   private segmentOfTenant(rows: TenantPolicyRows | undefined, nowMs: number): Segment | undefined {
-    return rows && segmentNow(policySourceOf({ ...rows, revision: 1 }, periodsAt(nowMs, rows)), nowMs);
+    return rows && segmentNow(policySourceOf({ ...rows, revision: 1 }, tenantPeriods(rows, { nowMs, before: 1, after: 1 })), nowMs);
   }
 
   private segmentOfTier(tier: TierRow | undefined, nowMs: number): Segment | undefined {
@@ -91,7 +92,7 @@ export class LimitsService {
     const since = new Date(0);
     const assignments = [{ effectiveAt: since, createdAt: since, usage: 'carry' as const, tier }];
     const rows = { tenant: tier.slug, status: 'active' as const, revision: 1, assignments, overrides: [] };
-    return segmentNow(policySourceOf(rows, periodsAt(nowMs, { timezone: 'UTC', anchorDay: 1 })), nowMs);
+    return segmentNow(policySourceOf(rows, periodsAround({ timezone: 'UTC', anchorDay: 1, nowMs, before: 1, after: 1 })), nowMs);
   }
 
   /** The document that guards read; while Redis cannot be asked, what the worker would write into it. */
@@ -109,8 +110,5 @@ function parseCatalogue(text: string | null): ClassCatalogue | undefined {
     return undefined;
   }
 }
-
-const periodsAt = (nowMs: number, calendar: { readonly timezone: string; readonly anchorDay: number }): ReturnType<typeof periodsAround> =>
-  periodsAround({ timezone: calendar.timezone, anchorDay: calendar.anchorDay, nowMs, before: 1, after: 1 });
 
 const segmentNow = (source: PolicySource, nowMs: number): Segment | undefined => segmentAt(compile(source), nowMs);

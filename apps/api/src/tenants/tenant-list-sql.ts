@@ -11,8 +11,12 @@ export interface TenantListPlace {
   readonly slug: string;
 }
 
-/** Id of the period that runs now in the tenant's zone: its anchor day, clipped to the month, this month or the one before. */
-const CURRENT_PERIOD = (now: Date): Prisma.Sql => {
+/** Id of the period that runs now: the one that was counted in, which a change of calendar does not move; else by the tenant's zone and anchor. */
+const CURRENT_PERIOD = (now: Date): Prisma.Sql => Prisma.sql`COALESCE(
+  (SELECT p.period_id FROM usage_periods p WHERE p.tenant = t.slug AND p.start_at <= ${now} AND p.end_at > ${now} LIMIT 1), ${CALENDAR_PERIOD(now)})`;
+
+/** The anchor day, clipped to the month, of this month or the one before. */
+const CALENDAR_PERIOD = (now: Date): Prisma.Sql => {
   const local = Prisma.sql`(${now}::timestamptz AT TIME ZONE t.timezone)::date`;
   const startIn = (month: Prisma.Sql): Prisma.Sql =>
     Prisma.sql`(${month} + (LEAST(t.anchor_day, EXTRACT(day FROM ${month} + interval '1 month' - interval '1 day')::int) - 1) * interval '1 day')::date`;

@@ -1,13 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 import type { RouteOutput, routes } from '@quotaplane/contracts';
 import { compile, danglingLimits, segmentAt } from '@quotaplane/policy';
-import { periodsAround } from '@quotaplane/usage';
 import { Clock } from '../config/clock';
 import { PrismaService } from '../database/prisma.service';
 import { countSubjects } from '../database/override-sql';
 import { notFound } from '../http/caller';
 import { readPolicyRows } from '../outbox/policy-rows';
 import { policySourceOf } from '../outbox/policy-source';
+import { tenantPeriodAt, tenantPeriods } from './tenant-calendar';
 
 const UPCOMING_MAX = 20;
 
@@ -20,8 +20,7 @@ export class TenantPolicyService {
     const nowMs = this.clock.now();
     const [rows] = await readPolicyRows(this.prisma, [slug], { overrides: 'pending', now: new Date(nowMs) });
     if (!rows || rows.deletedAt !== null) throw notFound();
-    const { timezone, anchorDay } = rows;
-    const source = policySourceOf({ ...rows, revision: Math.max(rows.revision, 1) }, periodsAround({ timezone, anchorDay, nowMs, before: 1, after: 13 }));
+    const source = policySourceOf({ ...rows, revision: Math.max(rows.revision, 1) }, tenantPeriods(rows, { nowMs, before: 1, after: 13 }));
     const policy = compile(source);
     const segment = segmentAt(policy, nowMs);
     if (!segment) throw notFound();
@@ -38,7 +37,7 @@ export class TenantPolicyService {
       fromMs: segment.fromMs,
       untilMs: segment.untilMs,
       period: segment.period,
-      timezone,
+      timezone: tenantPeriodAt(rows, nowMs).timezone,
       limits: segment.limits,
       concurrency: segment.concurrency,
       quotas: segment.quotas,

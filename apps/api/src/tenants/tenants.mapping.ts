@@ -1,9 +1,11 @@
 import type { Tenant, TenantStatus } from '@quotaplane/contracts';
 import type { TenantRow, TierAssignmentRow } from '../database/rows';
+import { calendarsOf, shownCalendarChange, WITH_CALENDARS, type CalendarRows } from './tenant-calendar';
 
-export type AssignedTenant = TenantRow & { readonly assignments: readonly (TierAssignmentRow & { readonly tier: { readonly slug: string } })[] };
+export type AssignedTenant = TenantRow & CalendarRows & { readonly assignments: readonly (TierAssignmentRow & { readonly tier: { readonly slug: string } })[] };
 
-export const WITH_ASSIGNMENTS = { assignments: { include: { tier: { select: { slug: true } } }, orderBy: { effectiveAt: 'asc' } } } as const;
+/** What a tenant's answer is made of beside its row. */
+export const WITH_ASSIGNMENTS = { ...WITH_CALENDARS, assignments: { include: { tier: { select: { slug: true } } }, orderBy: { effectiveAt: 'asc' } } } as const;
 
 /** Tier in force and the next one, by the clock. */
 export const tiersOf = ({ assignments }: Pick<AssignedTenant, 'assignments'>, now: Date) => {
@@ -26,6 +28,6 @@ export const tenantFromRow = (row: AssignedTenant, now: Date): Tenant => {
     updatedAt: row.updatedAt.toISOString(),
     reserved: row.reserved,
     scheduledTier: next ? { tier: next.tier.slug, effectiveAt: next.effectiveAt.toISOString() } : null,
-    calendarChange: null,
+    calendarChange: shownCalendarChange(calendarsOf(row), now.getTime()),
   };
 };

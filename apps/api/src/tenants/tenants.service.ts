@@ -1,14 +1,15 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { DomainError, type RouteInput, type RouteOutput, type routes } from '@quotaplane/contracts';
-import { periodAt } from '@quotaplane/usage';
 import { ChangesService } from '../audit/changes.service';
 import type { ChangeTopic } from '../audit/change-topic';
 import { Clock } from '../config/clock';
 import { PrismaService, type Tx } from '../database/prisma.service';
 import { actorOf, notFound, unknownTenant, type Caller } from '../http/caller';
 import { versionConflict } from '../http/version-conflict';
-import { invalidField, refuseReservedSlug, requireTimeZone, requireUsableTier, type UsableTier } from './tenant-rules';
+import { changeCalendar } from './calendar-change';
+import { invalidField, refuseReservedSlug, requireTimeZone, requireUsableTier } from './tenant-rules';
 import { tenantFromRow, tiersOf, WITH_ASSIGNMENTS, type AssignedTenant } from './tenants.mapping';
+import { moveInstant, moveTo, moveUsage } from './tier-moves';
 
 @Injectable()
 export class TenantsService {
@@ -39,7 +40,7 @@ export class TenantsService {
     }, { opens: true });
   }
 
-  /** A tier named here counts at once, and usage is carried. */
+  /** A tier named here counts at once, and usage is carried. Zone and anchor day count from the end of the running period on. */
   async patch(caller: Caller, { params: { slug }, body, ifVersion }: RouteInput<typeof routes.tenantsPatch>): Promise<RouteOutput<typeof routes.tenantsPatch>> {
     await requireTimeZone(this.prisma, body.timezone);
     return this.changes.commit(caller, [slug], async (tx, { at }) => {
@@ -47,22 +48,23 @@ export class TenantsService {
       if (row.reserved && body.status === 'suspended') throw invalidField('/status', 'the platform\'s own tenants cannot be suspended');
       const { tier: tierSlug, ...fields } = body;
       await raiseVersion(tx, row, ifVersion, fields);
+      if (fields.timezone !== undefined || fields.anchorDay !== undefined) await changeCalendar(tx, row, fields, { at, by: caller.name });
       if (tierSlug !== undefined && tierSlug !== tiersOf(row, at).inForce?.tier.slug) {
-        await moveTo(tx, row, await requireUsableTier(tx, tierSlug, slug), { at, effectiveAt: at, by: caller.name });
+        await moveTo(tx, row, await requireUsableTier(tx, tierSlug, slug), { at, effectiveAt: at, usage: 'carry', by: caller.name });
       }
       const after = tenantFromRow(await requireTenant(tx, slug), at);
       return { answer: after, action: 'tenant.update', entity: { type: 'tenant', id: slug }, tenant: slug, topics: topicsOf(slug), before: tenantFromRow(row, at), after };
     });
   }
 
-  /** Replaces whatever move was scheduled. Usage is carried; the other ways come with the ledger. */
+  /** Replaces whatever move was scheduled. */
   async putTier(caller: Caller, { params: { slug }, body, ifVersion }: RouteInput<typeof routes.tenantTierPut>): Promise<RouteOutput<typeof routes.tenantTierPut>> {
-    if (body.usage !== 'carry') throw invalidField('/usage', `${body.usage} is not offered by this release; use carry`);
     return this.changes.commit(caller, [slug], async (tx, { at }) => {
       const row = await requireTenant(tx, slug);
-      const effectiveAt = instantOf(body.effectiveAt, row, at);
+      const effectiveAt = moveInstant(body.effectiveAt, row, at);
+      const usage = moveUsage(body.usage, row, effectiveAt);
       await raiseVersion(tx, row, ifVersion, {});
-      await moveTo(tx, row, await requireUsableTier(tx, body.tier, slug), { at, effectiveAt, by: caller.name, reason: body.reason });
+      await moveTo(tx, row, await requireUsableTier(tx, body.tier, slug), { at, effectiveAt, usage, by: caller.name, reason: body.reason });
       const after = tenantFromRow(await requireTenant(tx, slug), at);
       return {
         answer: after, action: 'tenant.move', entity: { type: 'tenant', id: slug }, tenant: slug, topics: topicsOf(slug), reason: body.reason,
@@ -108,30 +110,4 @@ export async function requireTenantFilter(db: PrismaService, slug: string | unde
 async function raiseVersion(tx: Tx, row: AssignedTenant, ifVersion: number, fields: object): Promise<void> {
   const { count } = await tx.tenant.updateMany({ where: { id: row.id, version: ifVersion, deletedAt: null }, data: { ...fields, version: { increment: 1 } } });
   if (count === 0) throw versionConflict(ifVersion, row.version);
-}
-
-interface Move {
-  readonly at: Date;
-  readonly effectiveAt: Date;
-  readonly by: string;
-  readonly reason?: string;
-}
-
-async function moveTo(tx: Tx, row: AssignedTenant, tier: UsableTier, { at, effectiveAt, by, reason }: Move): Promise<void> {
-  await tx.tierAssignment.deleteMany({ where: { tenantId: row.id, effectiveAt: { gt: at } } });
-  const fields = { tierId: tier.id, usage: 'carry', reason: reason ?? null, createdAt: at, createdBy: by };
-  // Two moves in one millisecond: the later one stands.
-  await tx.tierAssignment.upsert({
-    where: { tenantId_effectiveAt: { tenantId: row.id, effectiveAt } },
-    create: { ...fields, tenantId: row.id, effectiveAt },
-    update: fields,
-  });
-}
-
-function instantOf(effectiveAt: string, { timezone, anchorDay }: AssignedTenant, at: Date): Date {
-  if (effectiveAt === 'now') return at;
-  if (effectiveAt === 'period-end') return new Date(periodAt({ timezone, anchorDay, nowMs: at.getTime() }).endMs);
-  const instant = new Date(effectiveAt);
-  if (instant <= at) throw invalidField('/effectiveAt', 'must be in the future, or now');
-  return instant;
 }

@@ -86,6 +86,7 @@ export interface PeriodRow {
   readonly startAt: Date;
   readonly endAt: Date;
   readonly timezone: string;
+  readonly isTransition?: boolean;
 }
 
 /** Remembers the periods that were counted in, as they were then: a later change of zone must not move them. */
