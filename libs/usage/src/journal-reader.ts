@@ -108,20 +108,37 @@ const readFields = async (redis: UsageRedis, key: string, names: readonly string
 };
 
 /**
- * Acknowledges folded sequences; call it after the Postgres commit only. A closed journal that is folded to its end is deleted,
- * an unclosed one never: its node may be alive and away.
+ * Acknowledges folded sequences; call it after the Postgres commit only. A closed journal that is folded to its end leaves the list of those to
+ * fold and stays, until its TTL ends, among the ended ones: the reconciliation of statements reads it. An unclosed one never ends: its node may be
+ * alive and away.
  */
 export const acknowledgeJournals = async (redis: UsageRedis, batches: readonly Pick<JournalBatch, 'incarnation' | 'seq' | 'isClosed'>[]): Promise<void> => {
   // Command by command, not in one MULTI: in a cluster the keys have different slots. Stopped half-way, the next fold goes on.
   const acks = batches.filter(({ isClosed }) => !isClosed).flatMap(({ incarnation, seq }) => [incarnation, seq]);
   if (acks.length > 0) await redis.hset(redisKeys.journalAcks, ...acks);
-  for (const { incarnation } of batches.filter(({ isClosed }) => isClosed)) {
-    await redis.del(redisKeys.journal(incarnation));
-    await forgetJournal(redis, incarnation);
-  }
+  for (const { incarnation, seq } of batches.filter(({ isClosed }) => isClosed)) await endJournal(redis, incarnation, seq);
 };
 
-/** Takes a name off the list whose hash is folded to its end, expired or lost; a living node adds it again with its next flush. */
+const endJournal = async (redis: UsageRedis, incarnation: string, foldedSeq: number): Promise<void> => {
+  // Among the ended ones first: stopped half-way it is on both lists, and folded once more.
+  await redis.sadd(redisKeys.journalsEnded, incarnation);
+  await redis.srem(redisKeys.journals, incarnation);
+  await redis.hdel(redisKeys.journalAcks, incarnation);
+  // A store that lost the hash makes its node write it anew, and there is no next flush to add the name.
+  const [seq] = (await readFields(redis, redisKeys.journal(incarnation), ['#seq'])) ?? [];
+  if (Number(seq ?? 0) > foldedSeq) await redis.sadd(redisKeys.journals, incarnation);
+};
+
+/** Takes the names of ended journals off the list whose hashes are gone; for the worker's sweep. @returns how many were removed */
+export const forgetEndedJournals = async (redis: UsageRedis): Promise<number> => {
+  let removed = 0;
+  for (const incarnation of await redis.smembers(redisKeys.journalsEnded)) {
+    if ((await redis.exists(redisKeys.journal(incarnation))) === 0) removed += await redis.srem(redisKeys.journalsEnded, incarnation);
+  }
+  return removed;
+};
+
+/** Takes a name off the list whose hash is expired or lost; a living node adds it again with its next flush. */
 const forgetJournal = async (redis: UsageRedis, incarnation: string): Promise<void> => {
   await redis.srem(redisKeys.journals, incarnation);
   await redis.hdel(redisKeys.journalAcks, incarnation);

@@ -176,8 +176,8 @@ describe('Journal', () => {
         ledger.fold(batches);
         await acknowledgeJournals(redis, batches);
         expect(ledger.admitted).toBe(admitted);
-        expect(await redis.keys(`${redisKeys.journal('')}*`)).toEqual([]);
         expect(await redis.smembers(redisKeys.journals)).toEqual([]);
+        expect((await redis.smembers(redisKeys.journalsEnded)).sort()).toEqual([`a${run}`, `b${run}`]);
       }),
       { numRuns: 60 },
     );

@@ -42,6 +42,8 @@ export class Reconciliation {
   private readonly noted = new Map<string, QuotaName>();
   private readonly looks = new Map<string, number>();
   private samples: Sample[] = [];
+  /** Specs, whose writes are in order, need none. */
+  protected readonly marginMs: number = MARGIN_MS;
 
   constructor(@Inject(PrismaService) private readonly prisma: PrismaService, @Inject(REDIS) private readonly redis: Redis) {}
 
@@ -63,13 +65,14 @@ export class Reconciliation {
     const living = new Set(liveNodes(nodes, nowMs).map(({ incarnation }) => incarnation));
     const silent = nodes.filter((node) => node.kind === 'service' && nowMs - node.seenAtMs > SILENT_MS).map(({ incarnation }) => incarnation);
     const lives = await readLostLives(this.prisma, new Date(nowMs - SILENT_MS), new Date(nowMs - LOST_WITHIN_MS));
-    const lost = [...new Set([...silent, ...lives])].filter((id) => !living.has(id) && (this.looks.get(id) ?? 0) < LOOKS_PER_LIFE);
+    // Marked before anything is booked for them: a fold that brings one back must know.
+    if (lives.length > 0) await this.prisma.transaction((tx) => markLost(tx, lives, new Date(nowMs)));
+    const lost = [...new Set([...silent, ...lives, ...this.looks.keys()])].filter((id) => !living.has(id) && (this.looks.get(id) ?? 0) < LOOKS_PER_LIFE);
     for (const id of lost) this.looks.set(id, (this.looks.get(id) ?? 0) + 1);
     if (lost.length > 0) await this.sample(await this.standingCounters(), nowMs, true);
     const names = [...this.noted.values()];
     this.noted.clear();
     await this.sample(names, nowMs, false);
-    if (lives.length > 0) await this.prisma.transaction((tx) => markLost(tx, lives.filter((id) => (this.looks.get(id) ?? 0) >= LOOKS_PER_LIFE), new Date(nowMs)));
   }
 
   /**
@@ -101,7 +104,7 @@ export class Reconciliation {
   }
 
   private async judge(asOfMs: number, nowMs: number): Promise<void> {
-    const ripe = this.samples.filter(({ atMs }) => atMs + MARGIN_MS < asOfMs);
+    const ripe = this.samples.filter(({ atMs }) => atMs + this.marginMs < asOfMs);
     if (ripe.length > 0) {
       const after = await readJournaled(this.prisma, ripe.map(({ name }) => name));
       const found = ripe.flatMap((sample, index) => {

@@ -1,6 +1,7 @@
 import { Processor, WorkerHost } from '@nestjs/bullmq';
 import { Inject, Logger } from '@nestjs/common';
 import { forgetDeadNodes } from '@quotaplane/policy';
+import { forgetEndedJournals } from '@quotaplane/usage';
 import type { Job } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { HistoryRetention } from '../database/history-retention';
@@ -49,7 +50,7 @@ export class SweepsProcessor extends WorkerHost {
       quotas: () => quotas.run(),
       traffic: () => traffic.run(),
       timelines: () => timelines.run(),
-      nodes: () => forgetDeadNodes(redis),
+      nodes: () => Promise.all([forgetDeadNodes(redis), forgetEndedJournals(redis)]),
       history: () => history.sweep(),
       penalties: () => penalties.dropEnded(),
       periods: () => periods.run(),

@@ -3,7 +3,6 @@ import { Journal, periodAt, type JournalCell } from '@quotaplane/usage';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startSpecApp, type SpecApp } from '../http/spec-app';
 import { OutboxRig } from '../outbox/outbox-rig';
-import { UsageFold } from './usage-fold';
 
 const HOUR_MS = 3_600_000;
 /** The last three full hours, oldest first. */

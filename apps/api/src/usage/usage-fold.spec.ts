@@ -1,6 +1,6 @@
 import { redisKeys, usageItem, type UsageItem } from '@quotaplane/contracts';
 import { startPostgres, startRedis, type TestPostgres, type TestRedis } from '@quotaplane/testing';
-import { Journal, periodAt, TrafficLog, type JournalBatch, type JournalCell } from '@quotaplane/usage';
+import { forgetEndedJournals, Journal, periodAt, TrafficLog, type JournalBatch, type JournalCell } from '@quotaplane/usage';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
 import { SYSTEM_CALLER } from '../http/caller';
@@ -100,7 +100,7 @@ it('keeps what was folded when Redis loses the journals, and never counts it aga
   expect(Number((await itemOf('acme'))?.used)).toBe(Number(before) + 1);
 });
 
-it('deletes a journal that is closed and folded, and no other', async () => {
+it('ends a journal that is closed and folded, and no other, and keeps it for the reconciliation', async () => {
   const [open, closed] = [node(), node()];
   open.admit(cell('acme', { class: 'kept' }), 1);
   closed.admit(cell('acme', { class: 'kept' }), 2);
@@ -108,7 +108,11 @@ it('deletes a journal that is closed and folded, and no other', async () => {
   await closed.close();
   await fold.run();
   expect(await rig.redis.exists(redisKeys.journal(`node-${lives - 1}`))).toBe(1);
-  expect(await rig.redis.exists(redisKeys.journal(`node-${lives}`))).toBe(0);
+  expect(await rig.redis.pttl(redisKeys.journal(`node-${lives}`))).toBeGreaterThan(0);
+  expect([await rig.redis.sismember(redisKeys.journals, `node-${lives}`), await rig.redis.sismember(redisKeys.journalsEnded, `node-${lives}`)]).toEqual([0, 1]);
+  await rig.redis.del(redisKeys.journal(`node-${lives}`));
+  expect(await forgetEndedJournals(rig.redis)).toBeGreaterThan(0);
+  expect(await rig.redis.sismember(redisKeys.journalsEnded, `node-${lives}`)).toBe(0);
   expect((await rig.prisma.incarnation.findUniqueOrThrow({ where: { id: `node-${lives}` } })).closedAt).not.toBeNull();
 });
 

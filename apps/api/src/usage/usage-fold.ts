@@ -35,9 +35,9 @@ export class UsageFold {
   }
 
   private async fold(): Promise<number> {
-    const [seconds] = await this.redis.time();
+    const [seconds, micros] = await this.redis.time();
     const batches = await readJournals(this.redis, (problem) => this.complaint.say(problem));
-    await this.commit(batches, new Date(Number(seconds) * 1000));
+    await this.commit(batches, new Date(Number(seconds) * 1000 + Math.floor(Number(micros) / 1000)));
     failpoint('fold.after-commit');
     const rows = batches.flatMap((batch) => batch.rows);
     await this.updates.follow(rows);
