@@ -73,14 +73,15 @@ it('puts all of it back within 5 s of a restart that lost everything', async () 
   expect((await generations()).every((generation, index) => generation > (kept[index] ?? 0))).toBe(true);
 }, 150_000);
 
-it('gives a tenant whose head came back older a new generation, and leaves the others alone', async () => {
+// Mutation: leave alone what looks as it should: its counters may be an hour old.
+it('gives every tenant a new generation when Redis is another one, whatever its heads say', async () => {
   const [acme, hobby] = await Promise.all(['acme', 'hobby'].map((slug) => rig.prisma.tenant.findUniqueOrThrow({ where: { slug } })));
   await rig.redis.set(redisKeys.head('acme'), `${(acme?.revision ?? 0) - 1}.${acme?.generation ?? 0}`);
   await rig.prisma.storeIdentity.update({ where: { id: 1 }, data: { runId: 'another' } });
   await eventually(async () => (await rig.prisma.storeIdentity.findUniqueOrThrow({ where: { id: 1 } })).runId !== 'another');
   await settled(60_000);
   expect(parseHead((await rig.redis.get(redisKeys.head('acme'))) ?? '')?.generation).toBe((acme?.generation ?? 0) + 1);
-  expect(parseHead((await rig.redis.get(redisKeys.head('hobby'))) ?? '')).toEqual({ revision: hobby?.revision, generation: hobby?.generation });
+  expect(parseHead((await rig.redis.get(redisKeys.head('hobby'))) ?? '')).toEqual({ revision: (hobby?.revision ?? 0) + 1, generation: (hobby?.generation ?? 0) + 1 });
 }, 90_000);
 
 it('serves what is wanted at once: a lost head, an unknown tenant, a lost key, an unknown key', async () => {
