@@ -55,6 +55,8 @@ class Callers {
   constructor(private readonly store: RedisLimitStore, private readonly quota: QuotaCharge) {}
 
   async live({ fault: kind, isFrozen, calls, lastsMs }: Spell, proxy: FaultProxy): Promise<void> {
+    // This one passes its bytes on past those that an earlier fault holds back still: on a connection of its own there are none.
+    if (kind.kind === 'drop-after') proxy.resetConnections();
     proxy.set(kind);
     if (isFrozen) server.pause();
     const asked: Promise<void>[] = [];
