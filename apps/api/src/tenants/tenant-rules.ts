@@ -38,18 +38,18 @@ export interface UsableTier {
 /**
  * A tier that a tenant can be moved to: known, not archived, published, and for `anonymous` with the limit that protects all.
  * Locks the tier's row against archiving until the transaction ends.
- * @throws {DomainError} invalid at /tier
+ * @throws {DomainError} invalid at `pointer`
  */
-export async function requireUsableTier(tx: Tx, slug: string, tenant: string): Promise<UsableTier> {
+export async function requireUsableTier(tx: Tx, slug: string, tenant: string, pointer = '/tier'): Promise<UsableTier> {
   await tx.$queryRaw`SELECT id FROM tiers WHERE slug = ${slug} FOR SHARE`;
   const tier = await tx.tier.findUnique({ where: { slug }, include: { versions: { orderBy: { number: 'desc' } } } });
-  if (!tier) throw invalidField('/tier', `there is no tier ${slug}`);
-  if (tier.archivedAt !== null) throw invalidField('/tier', `the tier ${slug} is archived`);
+  if (!tier) throw invalidField(pointer, `there is no tier ${slug}`);
+  if (tier.archivedAt !== null) throw invalidField(pointer, `the tier ${slug} is archived`);
   const newest = tier.versions[0];
-  if (!newest) throw invalidField('/tier', `the tier ${slug} has no published version`);
+  if (!newest) throw invalidField(pointer, `the tier ${slug} has no published version`);
   const hasShield = (content: TierContent): boolean => content.limits.some(({ scope }) => scope === ANONYMOUS_REQUIRES_SCOPE);
   if (tenant === 'anonymous' && !hasShield(storedTierContent(newest.content))) {
-    throw invalidField('/tier', 'the tier of callers without credentials must carry a limit of scope global');
+    throw invalidField(pointer, 'the tier of callers without credentials must carry a limit of scope global');
   }
   return { id: tier.id, slug };
 }

@@ -7,6 +7,7 @@ import { Input } from '../http/input.decorator';
 import { TenantListService } from './tenant-list.service';
 import { TenantPolicyService } from './tenant-policy.service';
 import { TenantsService } from './tenants.service';
+import { TierPreviewService } from './tier-preview.service';
 
 @Controller()
 export class TenantsController {
@@ -14,6 +15,7 @@ export class TenantsController {
     @Inject(TenantsService) private readonly tenants: TenantsService,
     @Inject(TenantListService) private readonly lists: TenantListService,
     @Inject(TenantPolicyService) private readonly policies: TenantPolicyService,
+    @Inject(TierPreviewService) private readonly previews: TierPreviewService,
   ) {}
 
   @Endpoint(routes.tenantsList)
@@ -44,6 +46,11 @@ export class TenantsController {
   @Endpoint(routes.tenantTierPut)
   putTier(@CurrentActor() caller: Caller, @Input() input: RouteInput<typeof routes.tenantTierPut>) {
     return this.tenants.putTier(caller, input);
+  }
+
+  @Endpoint(routes.tenantTierPreview)
+  previewTier(@Input() input: RouteInput<typeof routes.tenantTierPreview>) {
+    return this.previews.get(input);
   }
 
   @Endpoint(routes.tenantPolicyGet)

@@ -7,6 +7,7 @@ import { PrismaService, type Tx } from '../database/prisma.service';
 import { actorOf, notFound, unknownTenant, type Caller } from '../http/caller';
 import { versionConflict } from '../http/version-conflict';
 import { changeCalendar } from './calendar-change';
+import { calendarsOf } from './tenant-calendar';
 import { invalidField, refuseReservedSlug, requireTimeZone, requireUsableTier } from './tenant-rules';
 import { tenantFromRow, tiersOf, WITH_ASSIGNMENTS, type AssignedTenant } from './tenants.mapping';
 import { moveInstant, moveTo, moveUsage } from './tier-moves';
@@ -61,8 +62,9 @@ export class TenantsService {
   async putTier(caller: Caller, { params: { slug }, body, ifVersion }: RouteInput<typeof routes.tenantTierPut>): Promise<RouteOutput<typeof routes.tenantTierPut>> {
     return this.changes.commit(caller, [slug], async (tx, { at }) => {
       const row = await requireTenant(tx, slug);
-      const effectiveAt = moveInstant(body.effectiveAt, row, at);
-      const usage = moveUsage(body.usage, row, effectiveAt);
+      const calendar = { calendars: calendarsOf(row) };
+      const effectiveAt = moveInstant(body.effectiveAt, calendar, at);
+      const usage = moveUsage(body.usage, calendar, effectiveAt);
       await raiseVersion(tx, row, ifVersion, {});
       await moveTo(tx, row, await requireUsableTier(tx, body.tier, slug), { at, effectiveAt, usage, by: caller.name, reason: body.reason });
       const after = tenantFromRow(await requireTenant(tx, slug), at);

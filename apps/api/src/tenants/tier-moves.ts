@@ -1,6 +1,6 @@
 import type { UsageTransfer } from '@quotaplane/policy';
 import type { Tx } from '../database/prisma.service';
-import { calendarsOf, tenantPeriodAt } from './tenant-calendar';
+import { tenantPeriodAt, type HasCalendars } from './tenant-calendar';
 import { invalidField, type UsableTier } from './tenant-rules';
 import type { AssignedTenant } from './tenants.mapping';
 
@@ -25,17 +25,15 @@ export async function moveTo(tx: Tx, row: AssignedTenant, tier: UsableTier, { at
   });
 }
 
-type Calendared = Pick<AssignedTenant, 'timezone' | 'anchorDay' | 'calendars'>;
-
 /** @throws {DomainError} invalid for an instant that has passed */
-export function moveInstant(effectiveAt: string, row: Calendared, at: Date, pointer = '/effectiveAt'): Date {
+export function moveInstant(effectiveAt: string, tenant: HasCalendars, at: Date, pointer = '/effectiveAt'): Date {
   if (effectiveAt === 'now') return at;
-  if (effectiveAt === 'period-end') return new Date(tenantPeriodAt({ calendars: calendarsOf(row) }, at.getTime()).endMs);
+  if (effectiveAt === 'period-end') return new Date(tenantPeriodAt(tenant, at.getTime()).endMs);
   const instant = new Date(effectiveAt);
   if (instant <= at) throw invalidField(pointer, 'must be in the future, or now');
   return instant;
 }
 
 /** At a period's start there is nothing to prorate and nothing to restart: the new period is whole. */
-export const moveUsage = (usage: UsageTransfer, row: Calendared, effectiveAt: Date): UsageTransfer =>
-  tenantPeriodAt({ calendars: calendarsOf(row) }, effectiveAt.getTime()).startMs === effectiveAt.getTime() ? 'carry' : usage;
+export const moveUsage = (usage: UsageTransfer, tenant: HasCalendars, effectiveAt: Date): UsageTransfer =>
+  tenantPeriodAt(tenant, effectiveAt.getTime()).startMs === effectiveAt.getTime() ? 'carry' : usage;
