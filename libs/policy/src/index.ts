@@ -1,4 +1,5 @@
 export * from './acl/guard-acl';
+export * from './bounded-map';
 export * from './catalogue-cache';
 export * from './change-feed';
 export * from './compile';

@@ -22,6 +22,7 @@ describe('what an admission owes', () => {
   const slots = new SlotLedger();
   const refunds: string[] = [];
   const journaled: number[] = [];
+  const doubted: number[] = [];
   let store: InProcessLimitStore;
   let keeper: AdmissionKeeper;
 
@@ -29,12 +30,14 @@ describe('what an admission owes', () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     refunds.length = 0;
     journaled.length = 0;
+    doubted.length = 0;
     store = new InProcessLimitStore({ maxCounters: 100, now: () => NOW_MS });
     keeper = new AdmissionKeeper({
       store: { refund: (...charges) => store.refund(...charges), release: () => undefined },
       slots,
       journal: () => ({ tenant: 'hobby', meter: 'requests', periodId: '2026-11-01', part: 1, class: 'default', generation: 1 }),
       refund: (_cell, units) => void journaled.push(units),
+      doubt: (_cell, units) => void doubted.push(units),
       onRefund: (endpointClass, reason) => void refunds.push(`${endpointClass} ${reason}`),
       onSlotLost: () => undefined,
       onBan: () => undefined,
@@ -71,6 +74,15 @@ describe('what an admission owes', () => {
     expect(refunds).toEqual(reason === undefined ? [] : [`default ${reason}`]);
     expect(journaled).toEqual(reason === undefined ? [] : [2]);
     expect(await left()).toBe(reason === undefined ? 8 : 10);
+  });
+
+  // Mutation: the store's word on a refund is not asked for (the reconciliation would then bill the units as recovered).
+  it.each([['takes', true, []], ['refuses', false, [2]], ['fails', new Error('away'), [2]]])('is in doubt unless the store takes the refund: it %s it', async (_, answer, expected) => {
+    const decision = await admit(callOf());
+    store.refund = () => (typeof answer === 'boolean' ? Promise.resolve(answer) : Promise.reject(answer));
+    decision.release?.({ statusCode: 500, isAborted: false });
+    await vi.waitFor(() => expect(doubted).toEqual(expected));
+    expect(journaled).toEqual([2]);
   });
 
   // Fails when settle forgets that it has run.

@@ -14,6 +14,8 @@ export interface DebtParts {
   readonly store: Pick<LimitStore, 'refund' | 'release'>;
   readonly slots: SlotLedger;
   readonly refund: (cell: JournalCell, units: number) => void;
+  /** The store may hold units that the journal does not. */
+  readonly doubt: (cell: JournalCell, units: number) => void;
   readonly onRefund: (endpointClass: string, reason: RefundReason) => void;
 }
 
@@ -71,10 +73,17 @@ export class AdmissionDebt {
   private refund(reason: RefundReason): void {
     const { call, applied, admission, decision, cell, refundShadows } = this.admitted;
     const charges = admitted(chargesOf(applied), admission).filter(isUnits);
-    if (charges.length > 0) void this.parts.store.refund(charges, performance.now() + REFUND_MS).catch(() => false);
+    if (charges.length > 0) void this.giveBack(charges);
     refundShadows?.();
     if (cell) this.parts.refund(cell, decision.cost);
     this.parts.onRefund(call.class.slug, reason);
+  }
+
+  private async giveBack(charges: readonly AdmittedCharge[]): Promise<void> {
+    const { cell, decision } = this.admitted;
+    const isTaken = await this.parts.store.refund(charges, performance.now() + REFUND_MS).catch(() => false);
+    // The journal has given them back, the counter perhaps not: no proof that somebody used them.
+    if (!isTaken && cell) this.parts.doubt(cell, decision.cost);
   }
 }
 

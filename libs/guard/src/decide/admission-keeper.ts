@@ -2,7 +2,7 @@ import type { Admission } from '@quotaplane/rate-limit';
 import type { JournalCell } from '@quotaplane/usage';
 import { AdmissionDebt, type DebtParts } from './admission-debt';
 import { subjectOf, type Call } from './call';
-import type { CallPlan } from './call-plan';
+import { cellOf, type CallPlan } from './call-plan';
 import type { Applied } from './charges';
 import type { GuardDecision, Judgement } from './guard-decision';
 import { HeldSlot } from './held-slot';
@@ -35,6 +35,18 @@ export class AdmissionKeeper {
   /** For a call that holds a slot: what its lease is watched by. */
   slotFor(call: Call): HeldSlot {
     return new HeldSlot(() => this.parts.onSlotLost(call.class.slug));
+  }
+
+  /**
+   * What is written down where the store may have counted a call that it did not answer.
+   * @param generation of the head the call names; undefined for callers that are not billed
+   * @returns undefined where no quota counts the call
+   */
+  doubtOf(call: Call, plan: CallPlan, generation: number | undefined): (() => void) | undefined {
+    if (plan.quotas.length === 0 || generation === undefined || call.cost === 0) return undefined;
+    const { doubt } = this.parts;
+    const cell = cellOf(plan, call, plan.segment.period, generation);
+    return () => doubt(cell, call.cost);
   }
 
   /**

@@ -52,7 +52,7 @@ type AppliedQuota = Extract<Applied, { kind: 'quota' }>;
 
 function quotaApplied(plan: CallPlan, planned: PlannedQuota, call: Call, generation: number): AppliedQuota {
   const { segment } = plan;
-  const { allowance, overage, throttle } = planned.quota;
+  const { allowance, overage, throttle, ceiling } = planned.quota;
   const { counter, base, lane: laneCounter, partition } = quotaCounterOf(planned, segment, call.tenant, generation);
   const lane = throttle && {
     kind: 'bucket' as const,
@@ -66,12 +66,16 @@ function quotaApplied(plan: CallPlan, planned: PlannedQuota, call: Call, generat
     kind: 'quota',
     quota: planned,
     partition,
-    charge: { kind: 'quota', counter, base, allowance, overage, periodEndMs: segment.period.endMs, cost: call.cost, ...(lane ? { lane } : {}) },
+    charge: {
+      kind: 'quota', counter, base, allowance, overage, periodEndMs: segment.period.endMs, cost: call.cost,
+      ...(ceiling === undefined ? {} : { ceiling }),
+      ...(lane ? { lane } : {}),
+    },
   };
 }
 
 /** Counted without an end: what an allowed caller uses is billed, and denies nothing. */
 function meteredOnly({ charge, ...applied }: AppliedQuota): AppliedQuota {
-  const { lane: _lane, ...counted } = charge;
+  const { lane: _lane, ceiling: _ceiling, ...counted } = charge;
   return { ...applied, charge: { ...counted, allowance: null } };
 }

@@ -3,6 +3,7 @@ import type { PolicyCache, StoreClock, Wanted } from '@quotaplane/policy';
 import type { Check, LimitStore, Verdict } from '@quotaplane/rate-limit';
 import type { CircuitBreaker } from '../degraded/circuit-breaker';
 import type { FallbackCause, FallbackDecider } from '../degraded/fallback-decider';
+import type { QuotaMemory } from '../degraded/quota-memory';
 import type { AdmissionKeeper } from './admission-keeper';
 import type { Call } from './call';
 import { planOf } from './call-plan';
@@ -28,6 +29,8 @@ export interface DeciderParts {
   readonly lists: ListedCallers;
   readonly subjects: SubjectOverrides;
   readonly shadows: ShadowJudge;
+  /** What the store said of quotas, for the time when it says nothing. */
+  readonly quotas: QuotaMemory;
   readonly onStoreFailure: (cause: string) => void;
   /** Store wait per decision in ms, counted from the call's arrival. */
   readonly storeBudgetMs: number;
@@ -107,14 +110,16 @@ export class Decider {
   }
 
   private async askFor(call: Call, current: KnownPolicy, segment: Segment, subjectFields: readonly string[], deadlineAtMs: number): Promise<Round> {
-    const { store, admissions, shadows } = this.parts;
+    const { store, admissions, shadows, quotas } = this.parts;
     const { policy: { revision, status }, generation } = current;
     const plan = planOf(segment, call);
     const isSuspended = status === 'suspended';
     const held = call.holdsSlot === true ? admissions.slotFor(call) : undefined;
     const applied = isSuspended ? [] : appliedTo(plan, call, generation ?? 0, held);
+    const onDoubt = isSuspended ? undefined : admissions.doubtOf(call, plan, generation);
     const check: Check = {
       tenant: call.tenant, knownHead: current.head, fromMs: segment.fromMs, untilMs: segment.untilMs, subjectFields, charges: chargesOf(applied),
+      ...(onDoubt ? { onDoubt } : {}),
     };
     const asked = store.judgeAndSpend(check, deadlineAtMs);
     const hasShadows = plan.shadows.length > 0 && !isSuspended && call.isExempt !== true;
@@ -124,6 +129,7 @@ export class Decider {
     this.heard(verdict.nowMs);
     if (isSuspended) return { decision: blockedDecision({ call, plan, revision, generation, source: SOURCE, nowMs: verdict.nowMs }) };
     const { states, nowMs } = verdict;
+    if (plan.quotas.length > 0) quotas.heard(applied, states);
     const judgement: Judgement = { call, plan, applied, states, isAllowed: verdict.status === 'allowed', source: SOURCE, revision, nowMs };
     const decision = decisionOf(judgement);
     const extras = held || refundShadows ? { held, refundShadows } : undefined;

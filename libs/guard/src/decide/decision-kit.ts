@@ -4,6 +4,7 @@ import type { LimitStore } from '@quotaplane/rate-limit';
 import type { CircuitBreaker } from '../degraded/circuit-breaker';
 import { FallbackDecider, type FallbackParts } from '../degraded/fallback-decider';
 import { LocalShare } from '../degraded/local-share';
+import { QuotaMemory } from '../degraded/quota-memory';
 import { SlotLossLog } from '../degraded/slot-loss-log';
 import type { QuotaMetrics } from '../metrics';
 import { AdmissionKeeper, type KeeperParts } from './admission-keeper';
@@ -54,6 +55,7 @@ export interface LoopRules {
 /** What all decision loops of a node share: who is listed, which slots are held, what bans began. Makes the loops. */
 export class DecisionKit {
   private readonly slots = new SlotLedger();
+  private readonly quotas = new QuotaMemory();
   private readonly lists: ListedCallers;
   private readonly subjects: SubjectOverrides;
   private readonly shadows: ShadowJudge;
@@ -72,7 +74,7 @@ export class DecisionKit {
 
   loopWith({ known, usage, defaults }: LoopRules): DecisionLoop {
     const { store, localStore, clock, directory, incarnation, metrics, onFallback } = this.parts;
-    const { lists, subjects, slots, shadows } = this;
+    const { lists, subjects, slots, shadows, quotas } = this;
     const admissions = new AdmissionKeeper({ ...this.keeping(usage), store, journal: (call, plan, generation, units) => usage.admitted(call, plan, generation, units) });
     const degraded = new AdmissionKeeper({
       ...this.keeping(usage),
@@ -81,11 +83,11 @@ export class DecisionKit {
       // How such units are settled is the tier's to say, so that none of them is ever given back.
       journal: (call, plan, generation, units) => void usage.admittedDegraded(call, plan, generation, units),
     });
-    const share = new LocalShare({ store: localStore, slots, directory, incarnation });
+    const share = new LocalShare({ store: localStore, slots, quotas, directory, incarnation });
     const fallback = new FallbackDecider({ known, share, clock, admissions: degraded, lists, subjects, defaults, onFallback });
     const { policies, wanted, breaker, storeBudgetMs } = this.parts;
     const onStoreFailure = (cause: string): void => metrics.storeFailed(cause);
-    const decider = new Decider({ store, policies, known, wanted, clock, breaker, fallback, admissions, lists, subjects, shadows, onStoreFailure, storeBudgetMs });
+    const decider = new Decider({ store, policies, known, wanted, clock, breaker, fallback, admissions, lists, subjects, shadows, quotas, onStoreFailure, storeBudgetMs });
     return { decider, fallback };
   }
 
@@ -103,6 +105,7 @@ export class DecisionKit {
     return {
       slots: this.slots,
       refund: (cell, units) => usage.refund(cell, units),
+      doubt: (cell, units) => usage.doubted(cell, units),
       onRefund: (endpointClass, reason) => metrics.refunded(endpointClass, reason),
       onSlotLost: (endpointClass) => {
         metrics.lostSlot(endpointClass);

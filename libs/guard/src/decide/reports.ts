@@ -11,6 +11,10 @@ export interface GuardReport extends LimitReport {
   readonly canDeny: boolean;
   /** True where `resetAfterMs` leads to one instant for all calls of a window, which the fields then name alike (P04). */
   readonly hasFixedReset: boolean;
+  /** Of a quota that ends only past its allowance: the units at which it does. */
+  readonly ceiling?: number | undefined;
+  /** Of a slower lane: ms until its quota's period ends, and the lane with it. */
+  readonly laneEndsAfterMs?: number;
   /** The subject is banned for its denials; `retryAfterMs` covers the ban. */
   readonly isBanned?: boolean;
 }
@@ -79,11 +83,12 @@ function rateReport({ rate, partition }: Extract<Applied, { kind: 'rate' }>, sta
 }
 
 function quotaReports(reports: GuardReport[], { quota, charge, partition }: Extract<Applied, { kind: 'quota' }>, state: QuotaState, judged: JudgedCharges): void {
-  const { allowance, overage, lane } = charge;
+  const { allowance, overage, lane, ceiling } = charge;
   // An unlimited quota counts in the ledger and says nothing to the caller.
   if (allowance === null) return;
   const { period } = judged.plan.segment;
   const laneState = lane && 'lane' in state ? state.lane : undefined;
+  const isViolated = !laneState && state.retryAfterMs !== 0;
   reports.push({
     kind: 'quota',
     name: quota.name,
@@ -96,10 +101,12 @@ function quotaReports(reports: GuardReport[], { quota, charge, partition }: Extr
     resetAfterMs: state.resetAfterMs,
     moreAfterMs: state.moreAfterMs,
     retryAfterMs: laneState ? 0 : Math.max(0, state.retryAfterMs),
-    isViolated: !laneState && state.retryAfterMs !== 0,
+    isViolated,
     partition,
-    canDeny: overage === 'reject' || allowance === 0,
+    // One that throttles or bills ends only at its ceiling.
+    canDeny: overage === 'reject' || allowance === 0 || isViolated,
     hasFixedReset: true,
+    ...(ceiling === undefined ? {} : { ceiling }),
   });
   if (!lane || !laneState) return;
   reports.push({
@@ -119,6 +126,7 @@ function quotaReports(reports: GuardReport[], { quota, charge, partition }: Extr
     partition,
     canDeny: true,
     hasFixedReset: false,
+    laneEndsAfterMs: state.resetAfterMs,
   });
 }
 

@@ -34,7 +34,8 @@ export class ShadowJudge {
     for (const rate of shadows) {
       const counted = counterOf(rate, call);
       if (!counted) continue;
-      const check: Check = { ...live, subjectFields: [], charges: [rateCharge(rate, counted, call.cost)] };
+      const { tenant, knownHead, fromMs, untilMs } = live;
+      const check: Check = { tenant, knownHead, fromMs, untilMs, subjectFields: [], charges: [rateCharge(rate, counted, call.cost)] };
       asked.push(this.store.judgeAndSpend(check, deadlineAtMs).then((verdict) => {
         this.tell(rate, call, verdict);
         return verdict.status === 'allowed' ? () => this.refund(check, verdict) : undefined;

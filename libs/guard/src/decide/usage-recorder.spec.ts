@@ -21,7 +21,7 @@ describe('usage of decided calls', () => {
   beforeEach(() => {
     results.length = 0;
     units.length = 0;
-    const journal = { admit: () => undefined, admitDegraded: () => undefined, refund: () => 0 };
+    const journal = { admit: () => undefined, admitDegraded: () => undefined, refund: () => 0, doubt: () => undefined };
     const traffic = { allowed: (_tenant: string, count: number) => void units.push(count), denied: () => undefined };
     usage = new UsageRecorder(journal, { record: () => undefined }, traffic, { watch: new RetryWatch({ onRetry: (result) => void results.push(result) }), storeNow: () => 0 });
   });

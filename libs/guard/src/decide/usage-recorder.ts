@@ -18,7 +18,7 @@ export const shownSubject = (call: Call, scope: Parameters<typeof subjectOf>[1])
 /** Writes down what was used and who was denied; the ledger and the offenders page read it later. */
 export class UsageRecorder {
   constructor(
-    private readonly journal: Pick<Journal, 'admit' | 'admitDegraded' | 'refund'>,
+    private readonly journal: Pick<Journal, 'admit' | 'admitDegraded' | 'refund' | 'doubt'>,
     private readonly offenders: Pick<OffenderLog, 'record'>,
     private readonly traffic: Pick<TrafficLog, 'allowed' | 'denied'>,
     private readonly retries?: RetryTimes,
@@ -42,6 +42,11 @@ export class UsageRecorder {
   /** Into the period of the admission, whenever the call ends. */
   refund(cell: JournalCell, units: number): void {
     this.journal.refund(cell, units);
+  }
+
+  /** The store may hold these units for a call that it did not answer, or after a refund that it did not confirm: never billed (M3). */
+  doubted(cell: JournalCell, units: number): void {
+    this.journal.doubt(cell, units);
   }
 
   /** Statistics of a decision that stands, for charts and the offenders page. */

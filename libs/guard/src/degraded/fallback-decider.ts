@@ -66,7 +66,7 @@ export class FallbackDecider {
       return unavailableDecision({ call, plan, revision: policy.revision, generation: current?.generation, source, retryAfterMs: CLOSED_RETRY_MS });
     }
     if (policy.status === 'suspended') return blockedDecision({ call, plan, revision: policy.revision, generation: current?.generation, source, nowMs: clock.now() });
-    const applied = appliedTo(plan, call, current?.generation ?? 0).filter(isJudgedLocally);
+    const applied = appliedTo(plan, call, current?.generation ?? 0);
     return call.class.failMode === 'open' ? this.openly(call, plan, applied, current, policy) : this.byShare({ call, plan, applied, current, policy, source });
   }
 
@@ -82,7 +82,7 @@ export class FallbackDecider {
   /** Nothing is counted, so that nothing but the journal is owed. */
   private openly(call: Call, plan: CallPlan, applied: readonly Applied[], current: KnownPolicy | undefined, { revision }: Policy): GuardDecision {
     const nowMs = this.parts.clock.now();
-    const asked = applied.filter(({ kind }) => kind !== 'slot' && kind !== 'retry');
+    const asked = applied.filter((one) => one.kind === 'rate' || one.kind === 'quota' && one.charge.allowance === 0);
     const states = asked.map(untouched);
     const judgement: Judgement = { call, plan, applied: asked, states, isAllowed: true, source: 'open', revision, nowMs };
     const decision = decisionOf(judgement);
@@ -90,8 +90,9 @@ export class FallbackDecider {
     return this.parts.admissions.admitted(decision, { ...judgement, applied: [], states: [] }, current?.generation);
   }
 
-  private async byShare({ call, plan, applied, current, policy: { revision }, source }: ShareFacts): Promise<GuardDecision> {
+  private async byShare({ call, plan, applied: all, current, policy: { revision }, source }: ShareFacts): Promise<GuardDecision> {
     const { share, admissions } = this.parts;
+    const applied = all.filter((one) => share.isJudged(one));
     const refused = { call, plan, revision, generation: current?.generation, source, retryAfterMs: CLOSED_RETRY_MS };
     const judged = await share.judge(call, plan, applied);
     if (!judged) return unavailableDecision(refused);
@@ -111,11 +112,6 @@ interface ShareFacts {
   readonly current: KnownPolicy | undefined;
   readonly policy: Policy;
   readonly source: DecisionSource;
-}
-
-/** A node alone cannot know what the fleet has used of a month; the ledger settles it later. A quota of 0 needs no knowledge. */
-function isJudgedLocally(one: Applied): boolean {
-  return one.kind !== 'quota' || one.charge.allowance === 0;
 }
 
 /** Figures of a limit of which nothing is known to be used. */

@@ -5,6 +5,7 @@ import { planOf, type CallPlan } from '../decide/call-plan';
 import { appliedTo } from '../decide/charges';
 import { SlotLedger } from '../decide/slot-ledger';
 import { limitOf, policyOf, type PolicyParts } from '../specs/policies';
+import { QuotaMemory } from './quota-memory';
 import { LocalShare, type LocalJudgement } from './local-share';
 
 const call: Call = {
@@ -28,6 +29,7 @@ describe('this node\'s share', () => {
     share = new LocalShare({
       store: new InProcessLimitStore({ maxCounters: 100, now: () => Date.now() }),
       slots,
+      quotas: new QuotaMemory(),
       directory: { shareOf: (units) => Math.floor(units / nodes) },
       incarnation: 'this',
     });

@@ -61,6 +61,6 @@ export class EarlyGate {
 /** An early decision is nobody's usage: the guard's own, later on the same request, is. */
 function unjournaled(): UsageRecorder {
   const nothing = (): void => undefined;
-  const journal = { admit: nothing, admitDegraded: nothing, refund: () => 0 };
+  const journal = { admit: nothing, admitDegraded: nothing, refund: () => 0, doubt: nothing };
   return new UsageRecorder(journal, { record: nothing }, { allowed: nothing, denied: nothing });
 }

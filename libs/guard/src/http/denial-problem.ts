@@ -39,11 +39,15 @@ function detailOf(code: ErrorCode, binding: GuardReport | undefined, cost: numbe
   if (code === 'penalised') return `${binding ? `${binding.name}: too many calls past the limit` : 'this caller is held back for a while'}; no request passes for ${inWords(retryAfter)}`;
   if (code === 'limiter_unavailable') return `limits cannot be checked just now; try again in ${inWords(retryAfter)}`;
   if (!binding) return 'this request is over its limit';
-  const { name, remaining, capacity } = binding;
+  const { name, remaining, capacity, ceiling, laneEndsAfterMs } = binding;
   const need = `this request needs ${cost}`;
-  if (code === 'cost_exceeds_limit') return `${name}: ${need} units, the limit holds ${capacity} at most; waiting cannot help`;
+  if (code === 'cost_exceeds_limit') return `${name}: ${need} units, the limit holds ${ceiling ?? capacity} at most; waiting cannot help`;
   if (capacity === 0) return `${name}: the limit is 0, no request passes; try again in ${inWords(retryAfter)}`;
   if (binding.kind === 'concurrency') return `${name}: ${capacity} at once, all in use; try again in ${inWords(retryAfter)}`;
+  if (ceiling !== undefined) return `${name}: ${need}, which would pass the ceiling of ${ceiling} units; try again in ${inWords(retryAfter)}`;
+  if (laneEndsAfterMs !== undefined) {
+    return `${name}: the allowance is used up, and a slower lane holds for ${inWords(retryAfterSeconds(laneEndsAfterMs))}; ${need}, ${remaining} available; try again in ${inWords(retryAfter)}`;
+  }
   return `${name}: ${remaining} ${remaining === 1 ? 'unit' : 'units'} available, ${need}; try again in ${inWords(retryAfter)}`;
 }
 

@@ -172,8 +172,10 @@ export class LimiterNode implements DecisionLoop {
     this.degradedLog.flush();
     this.catalogue.stop();
     this.directory.stop();
+    // First, for the store may still say of units that they are in doubt, which the journal notes.
+    await within(STOP_WAIT_MS, Promise.all([this.store.close(), this.offenders.close(), this.traffic.close(), this.kit.close(), this.feed.stop()]));
     await saveLastJournal(this.journal, this.options.platform, this.logger);
-    await within(STOP_WAIT_MS, Promise.all([this.offenders.close(), this.traffic.close(), this.kit.close(), this.heartbeat.stop(), this.feed.stop(), this.store.close()]));
+    await within(STOP_WAIT_MS, this.heartbeat.stop());
     this.limitRedis.disconnect();
     this.platformRedis.disconnect();
   }
