@@ -1,19 +1,17 @@
-import { useEffect, useRef, useState, type KeyboardEvent, type ReactNode } from 'react';
-import { Button } from '@mantine/core';
+import { useState, type ReactNode } from 'react';
 import { useForm } from 'react-hook-form';
 import { ApiProblem } from '../../../api/api-problem';
 import { randomKey } from '../../../api/client';
 import { Time } from '../../../components/figures';
 import { FormModal, type FormExit } from '../../../components/form-modal';
-import layout from '../../../components/layout.module.css';
-import { Notice, ProblemNotice } from '../../../components/notices';
+import { Notice } from '../../../components/notices';
 import { Facts } from '../../../components/page';
+import { Review } from '../../../components/review';
 import { announceChange } from '../../rollout/components/announce-change';
 import { useCreateEntry } from '../api/list.queries';
 import { EntryForm } from './entry-form';
 import { emptyEntry, entryResolver, type EntryValues } from './entry-values';
 import { LIST_EFFECTS, listedWords, type Listed, type NewEntry } from './listed';
-import classes from './lists.module.css';
 
 interface EntryDialogProps {
   /** What the form starts with; undefined keeps the dialog shut. */
@@ -62,7 +60,7 @@ function Steps({ start, lists, exit }: StepsProps): ReactNode {
       <EntryForm form={form} lists={lists} problem={create.error} onCancel={exit.leave} onReview={(entry) => setReviewed({ entry, idempotencyKey: randomKey() })} />
     );
   }
-  return <Review entry={reviewed.entry} isSaving={create.isPending} problem={create.error} onBack={() => setReviewed(undefined)} onApply={apply} />;
+  return <EntryReview entry={reviewed.entry} isSaving={create.isPending} problem={create.error} onBack={() => setReviewed(undefined)} onApply={apply} />;
 }
 
 const VERBS = { penalty: 'Penalised', deny: 'Denied', allow: 'Allowed' } as const;
@@ -76,21 +74,17 @@ interface ReviewProps {
   readonly onApply: () => void;
 }
 
-/** What will be so. Enter does not apply it, for a finger may still rest on it from the form. */
-function Review({ entry, isSaving, problem, onBack, onApply }: ReviewProps): ReactNode {
-  const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => heading.current?.focus(), []);
-  const onKeyDown = (event: KeyboardEvent): void => {
-    const isOnBack = event.target instanceof HTMLElement && event.target.dataset['step'] === 'back';
-    if (event.key !== 'Enter' || isOnBack) return;
-    event.preventDefault();
-    if ((event.ctrlKey || event.metaKey) && !event.repeat && !isSaving) onApply();
-  };
+function EntryReview({ entry, isSaving, problem, onBack, onApply }: ReviewProps): ReactNode {
   return (
-    <div className={classes.form} onKeyDown={onKeyDown}>
-      <h3 ref={heading} tabIndex={-1} className={classes.title}>
-        Review: {ACTIONS[entry.list].toLowerCase()} {listedWords(entry)}
-      </h3>
+    <Review
+      title={`Review: ${ACTIONS[entry.list].toLowerCase()} ${listedWords(entry)}`}
+      action={`${ACTIONS[entry.list]} now`}
+      isDangerous={entry.list !== 'allow'}
+      isSaving={isSaving}
+      problem={problem}
+      onBack={onBack}
+      onApply={onApply}
+    >
       <Notice tone={entry.list === 'allow' ? 'calm' : 'warn'}>
         {entry.tenant === null ? 'Whichever tenant the caller belongs to. ' : ''}
         {LIST_EFFECTS[entry.list]}
@@ -103,16 +97,6 @@ function Review({ entry, isSaving, problem, onBack, onApply }: ReviewProps): Rea
           ['Reason', entry.reason],
         ]}
       />
-      {problem ? <ProblemNotice error={problem} /> : null}
-      <div className={layout.row}>
-        <Button variant="default" onClick={onBack} disabled={isSaving} data-step="back">
-          Back
-        </Button>
-        <span className={layout.spring} />
-        <Button color={entry.list === 'allow' ? undefined : 'red'} onClick={onApply} loading={isSaving}>
-          {ACTIONS[entry.list]} now
-        </Button>
-      </div>
-    </div>
+    </Review>
   );
 }

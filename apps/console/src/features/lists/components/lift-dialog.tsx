@@ -1,10 +1,7 @@
 import type { ReactNode } from 'react';
-import { Button, Modal, TextInput } from '@mantine/core';
-import { zodResolver } from '@hookform/resolvers/zod';
-import { liftQuery } from '@quotaplane/contracts';
-import { useForm } from 'react-hook-form';
+import { Modal } from '@mantine/core';
 import layout from '../../../components/layout.module.css';
-import { ProblemNotice } from '../../../components/notices';
+import { ReasonForm } from '../../../components/reason-form';
 import { announceChange } from '../../rollout/components/announce-change';
 import { useLift } from '../api/list.queries';
 import { listedWords, type Listed } from './listed';
@@ -28,9 +25,8 @@ export function LiftDialog({ listed, onClose }: LiftDialogProps): ReactNode {
 const TITLES = { penalty: 'penalty', deny: 'denial', allow: 'allowance' } as const;
 
 function LiftForm({ listed, onClose }: { readonly listed: Listed; readonly onClose: () => void }): ReactNode {
-  const form = useForm({ resolver: zodResolver(liftQuery), defaultValues: { reason: '' } });
   const lift = useLift();
-  const submit = form.handleSubmit(({ reason }) =>
+  const submit = (reason: string): void =>
     lift.mutate(
       { listed, reason },
       {
@@ -39,29 +35,19 @@ function LiftForm({ listed, onClose }: { readonly listed: Listed; readonly onClo
           announceChange('Lifted', changeId);
         },
       },
-    ),
-  );
+    );
   return (
-    <form className={layout.tight} noValidate onSubmit={submit}>
+    <div className={layout.tight}>
       {listed.ban ? <p className={classes.hint}>Its strikes are forgotten, too: the next ban is a first one again.</p> : null}
-      {lift.error ? <ProblemNotice error={lift.error} /> : null}
-      <TextInput
+      <ReasonForm
         label="Reason for lifting it"
-        description="Kept in the audit log"
-        required
-        autoFocus
-        error={form.formState.errors.reason ? 'Say why, in 3 to 500 characters' : undefined}
-        {...form.register('reason')}
+        action="Lift now"
+        cancel="Keep it"
+        isRunning={lift.isPending}
+        problem={lift.error}
+        onCancel={onClose}
+        onSubmit={submit}
       />
-      <div className={layout.row}>
-        <span className={layout.spring} />
-        <Button variant="default" onClick={onClose}>
-          Keep it
-        </Button>
-        <Button type="submit" color="red" loading={lift.isPending}>
-          Lift now
-        </Button>
-      </div>
-    </form>
+    </div>
   );
 }

@@ -1,11 +1,9 @@
-import { useEffect, useRef, type KeyboardEvent, type ReactNode } from 'react';
-import { Button, Kbd } from '@mantine/core';
+import type { ReactNode } from 'react';
 import { IconArrowRight } from '@tabler/icons-react';
 import type { OverrideCreate, TenantPolicy } from '@quotaplane/contracts';
 import { Facts } from '../../../components/page';
 import { Time } from '../../../components/figures';
-import layout from '../../../components/layout.module.css';
-import { ProblemNotice } from '../../../components/notices';
+import { Review } from '../../../components/review';
 import { formatCount, formatRate } from '../../../format/number';
 import { isStaying, type Proposal } from './raise-values';
 import { subjectWords } from './subject-label';
@@ -21,23 +19,17 @@ interface RaiseReviewProps {
   readonly onApply: () => void;
 }
 
-/** Second step: what will be so, in full. Enter does not apply it, for a finger may still rest on it from the form. */
+/** Second step: what will be so, in full. */
 export function RaiseReview({ override, proposals, policy, isSaving, problem, onBack, onApply }: RaiseReviewProps): ReactNode {
-  const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => heading.current?.focus(), []);
-  const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.key !== 'Enter') return;
-    const isDeliberate = event.ctrlKey || event.metaKey;
-    const isOnBack = event.target instanceof HTMLElement && event.target.dataset['step'] === 'back';
-    if (isOnBack) return;
-    event.preventDefault();
-    if (isDeliberate && !event.repeat && !isSaving) onApply();
-  };
   return (
-    <div className={classes.form} onKeyDown={onKeyDown}>
-      <h3 ref={heading} tabIndex={-1} className={classes.reviewTitle}>
-        Review: {subjectWords(override)} will get
-      </h3>
+    <Review
+      title={`Review: ${subjectWords(override)} will get`}
+      action={`Apply to ${override.tenant}`}
+      isSaving={isSaving}
+      problem={problem}
+      onBack={onBack}
+      onApply={onApply}
+    >
       <ul className={classes.proposals}>
         {proposals.map((proposal) => (
           <li key={`${proposal.kind} ${proposal.name}`}>
@@ -70,20 +62,7 @@ export function RaiseReview({ override, proposals, policy, isSaving, problem, on
           ['Reason', override.reason],
         ]}
       />
-      {problem ? <ProblemNotice error={problem} /> : null}
-      <div className={classes.foot}>
-        <Button variant="default" onClick={onBack} disabled={isSaving} data-step="back">
-          Back
-        </Button>
-        <span className={layout.spring} />
-        <span className={classes.hint}>
-          <Kbd size="xs">Ctrl</Kbd> <Kbd size="xs">Enter</Kbd> applies
-        </span>
-        <Button onClick={onApply} loading={isSaving}>
-          Apply to {override.tenant}
-        </Button>
-      </div>
-    </div>
+    </Review>
   );
 }
 
