@@ -1,39 +1,20 @@
 import { tierContentSchema, type TierContent } from '@quotaplane/contracts';
 import { set as setPath, type FieldErrors, type Resolver } from 'react-hook-form';
-import { formatCount, formatWindow, parseWindow } from '../../../format/number';
+import { formatCount, formatWindow } from '../../../format/number';
 import { textOf, toLimit, toLimitDraft, unitsOf, type LimitDraft } from './limit-values';
+import { toQuota, toQuotaDraft, type QuotaDraft } from './quota-values';
 
 export interface DraftValues {
   readonly limits: LimitDraft[];
-  readonly quotas: {
-    readonly meter: string;
-    readonly allowance: string;
-    readonly overage: string;
-    readonly throttleLimit: string;
-    readonly throttleWindow: string;
-  }[];
+  readonly quotas: QuotaDraft[];
   readonly concurrency: string;
   readonly degraded: string;
 }
 
-export const EMPTY_QUOTA: DraftValues['quotas'][number] = {
-  meter: 'requests',
-  allowance: '',
-  overage: 'reject',
-  throttleLimit: '',
-  throttleWindow: '1m',
-};
-
 export function toDraftValues(content: TierContent): DraftValues {
   return {
     limits: content.limits.map(toLimitDraft),
-    quotas: content.quotas.map(({ meter, allowance, overage, throttle }) => ({
-      meter,
-      allowance: textOf(allowance),
-      overage,
-      throttleLimit: textOf(throttle?.limit),
-      throttleWindow: throttle ? formatWindow(throttle.windowMs) : '1m',
-    })),
+    quotas: content.quotas.map(toQuotaDraft),
     concurrency: textOf(content.concurrency),
     degraded: content.degraded,
   };
@@ -43,15 +24,7 @@ export function toDraftValues(content: TierContent): DraftValues {
 export function toContent(values: DraftValues, base: TierContent): unknown {
   return {
     limits: values.limits.map((typed) => toLimit(typed, base)),
-    quotas: values.quotas.map((typed) => ({
-      meter: typed.meter.trim(),
-      allowance: unitsOf(typed.allowance),
-      overage: typed.overage,
-      alertAt: base.quotas.find(({ meter }) => meter === typed.meter)?.alertAt ?? [],
-      ...(typed.overage === 'throttle'
-        ? { throttle: { limit: unitsOf(typed.throttleLimit), windowMs: parseWindow(typed.throttleWindow) ?? Number.NaN } }
-        : {}),
-    })),
+    quotas: values.quotas.map(toQuota),
     concurrency: values.concurrency.trim() === '' ? null : unitsOf(values.concurrency),
     degraded: values.degraded,
   };
@@ -75,6 +48,9 @@ const FIELD_OF: Readonly<Record<string, string>> = {
 /** Form field of a place in the content, `quotas.0.throttle.limit` to `quotas.0.throttleLimit`. */
 export function draftFieldOf(path: readonly PropertyKey[]): string {
   const parts = path.map(String);
+  // A list of thresholds and a cap are one field each.
+  const single = parts.findIndex((part) => part === 'alertAt' || part === 'carry');
+  if (single !== -1) return parts.slice(0, single + 1).join('.');
   const throttle = parts.indexOf('throttle');
   if (throttle !== -1) return [...parts.slice(0, throttle), parts[throttle + 1] === 'windowMs' ? 'throttleWindow' : 'throttleLimit'].join('.');
   return parts.map((part) => FIELD_OF[part] ?? part).join('.');
@@ -86,7 +62,7 @@ export function draftResolver(base: TierContent): Resolver<DraftValues, unknown,
     if (parsed.success) return { values: parsed.data, errors: {} };
     const errors: FieldErrors<DraftValues> = {};
     for (const { path, message } of parsed.error.issues) {
-      const friendly = sentenceFor(String(path.at(-1)), message);
+      const friendly = sentenceFor(path.map(String), message);
       setPath(errors, draftFieldOf(path), { type: 'contract', message: friendly });
     }
     return { values: {}, errors };
@@ -94,9 +70,12 @@ export function draftResolver(base: TierContent): Resolver<DraftValues, unknown,
 }
 
 /** Zod's own words as the form says them; what the contract says in words of its own stays. */
-function sentenceFor(field: string, message: string): string {
-  const isSpan = field.endsWith('Ms');
-  if (/NaN|expected number, received/i.test(message)) return isSpan ? 'such as 1m, 30s, 1h' : 'whole units or unlimited';
+function sentenceFor(path: readonly string[], message: string): string {
+  const isSpan = path.at(-1)?.endsWith('Ms') ?? false;
+  if (/NaN|expected number, received/i.test(message)) {
+    if (path.includes('alertAt')) return 'percent, such as 80, 100';
+    return isSpan ? 'such as 1m, 30s, 1h' : path.includes('carry') || path.includes('ceiling') ? 'whole units' : 'whole units or unlimited';
+  }
   if (!/^Too (small|big)/.test(message)) return message;
   const bound = Number(/[<>]=?(\d+)/.exec(message)?.[1] ?? Number.NaN);
   const words = isSpan ? formatWindow(bound) : formatCount(bound);

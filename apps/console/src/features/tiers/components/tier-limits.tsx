@@ -4,6 +4,7 @@ import { Badge } from '../../../components/badge';
 import { Count, Rate } from '../../../components/figures';
 import { Empty } from '../../../components/notices';
 import { extrasOf } from './limit-words';
+import { quotaTags, toQuotaDraft } from './quota-values';
 import { ShadowBadge } from './shadow-badge';
 import classes from './tiers.module.css';
 
@@ -77,6 +78,11 @@ export function TierLimits({ content }: { readonly content: TierContent }): Reac
                   to <Rate limit={quota.throttle.limit} windowMs={quota.throttle.windowMs} />
                 </>
               ) : null}
+              {quotaTags(toQuotaDraft(quota)).map((tag) => (
+                <span key={tag} className={classes.extras}>
+                  {tag}
+                </span>
+              ))}
             </td>
           </tr>
         ))}
