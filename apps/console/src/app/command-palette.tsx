@@ -25,7 +25,7 @@ export function CommandPalette(): ReactNode {
       transitionProps={{ duration: 0 }}
     >
       <Spotlight.Search
-        placeholder="Find a tenant or tier, or type “raise hobby”"
+        placeholder="Find a tenant or tier, or type “raise hobby” or “grant hobby”"
         leftSection={<IconSearch size={18} stroke={1.7} />}
         aria-label="Search or run a command"
       />

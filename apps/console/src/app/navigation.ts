@@ -1,6 +1,7 @@
 import type { ComponentType } from 'react';
 import {
   IconBan,
+  IconFileCheck,
   IconHistory,
   IconLayoutDashboard,
   IconReceipt2,
@@ -16,7 +17,7 @@ import {
 import type { Right } from '@quotaplane/contracts';
 
 export interface Destination {
-  readonly to: '/' | '/tenants' | '/offenders' | '/overrides' | '/lists' | '/usage' | '/audit' | '/tiers' | '/endpoint-classes' | '/nodes' | '/settings';
+  readonly to: '/' | '/tenants' | '/offenders' | '/overrides' | '/lists' | '/usage' | '/statements' | '/audit' | '/tiers' | '/endpoint-classes' | '/nodes' | '/settings';
   readonly label: string;
   readonly icon: ComponentType<IconProps>;
   /** Second key after `g`. */
@@ -35,6 +36,7 @@ export const DESTINATIONS: readonly (readonly [group: string, items: readonly De
       { to: '/overrides', label: 'Overrides', icon: IconTrendingUp, key: 'v', right: 'overrides:read' },
       { to: '/lists', label: 'Lists & penalties', icon: IconBan, key: 'l', right: 'penalties:read' },
       { to: '/usage', label: 'Usage', icon: IconReceipt2, key: 'u', right: 'usage:read' },
+      { to: '/statements', label: 'Statements', icon: IconFileCheck, key: 'b', right: 'usage:read' },
       { to: '/audit', label: 'Audit', icon: IconHistory, key: 'a', right: 'audit:read' },
     ],
   ],

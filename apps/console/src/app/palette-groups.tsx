@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { useDebouncedValue } from '@mantine/hooks';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { IconBan, IconStack2, IconTrendingUp, IconUser } from '@tabler/icons-react';
+import { IconBan, IconGift, IconStack2, IconTrendingUp, IconUser } from '@tabler/icons-react';
 import { useCan } from '../features/session/api/session.queries';
 import { tenantSearchQuery } from '../features/tenants/api/tenant.queries';
 import { tierListQuery } from '../features/tiers/api/tier.queries';
@@ -18,27 +18,28 @@ export interface PaletteItem {
 }
 export type PaletteGroup = readonly [name: string, items: readonly PaletteItem[]];
 
-const RAISE_PREFIX = /^raise\s+/i;
+const ACTION_PREFIX = /^(raise|grant)\s+/i;
 const SHOWN = 5;
 const ICON = { size: 18, stroke: 1.6 } as const;
 
-/** What fits the words: tenants by the server's search, tiers, pages, and raising a limit without leaving the page. */
+/** What fits the words: tenants by the server's search, tiers, pages, and raising a limit or granting more without leaving the page. */
 export function usePaletteGroups(query: string): { groups: PaletteGroup[]; isSearching: boolean } {
   const navigate = useNavigate();
   const mayRaise = useCan('overrides:write');
   const mayPenalise = useCan('penalties:write');
-  const isRaising = RAISE_PREFIX.test(query.trimStart());
-  const needle = query.trim().replace(RAISE_PREFIX, '').toLowerCase();
+  const mayGrant = useCan('topups:write');
+  const action = ACTION_PREFIX.exec(query.trimStart())?.[1]?.toLowerCase();
+  const needle = query.trim().replace(ACTION_PREFIX, '').toLowerCase();
   const [searched] = useDebouncedValue(needle, 120);
   const tenants = useQuery({ ...tenantSearchQuery(searched, SHOWN), placeholderData: keepPreviousData, enabled: searched !== '' });
   const tiers = useQuery(tierListQuery);
 
   const found = needle === '' ? [] : (tenants.data?.items ?? []);
   const matchingTiers =
-    isRaising || needle === ''
+    action !== undefined || needle === ''
       ? []
       : (tiers.data?.items ?? []).filter(({ slug, name }) => slug.includes(needle) || name.toLowerCase().includes(needle)).slice(0, SHOWN);
-  const pages = isRaising ? [] : ALL_DESTINATIONS.filter(({ label }) => label.toLowerCase().includes(needle));
+  const pages = action !== undefined ? [] : ALL_DESTINATIONS.filter(({ label }) => label.toLowerCase().includes(needle));
   const openTenant = found.map(
     ({ slug, name, tier }): PaletteItem => ({
       label: slug,
@@ -47,16 +48,17 @@ export function usePaletteGroups(query: string): { groups: PaletteGroup[]; isSea
       run: () => void navigate({ to: '/tenants/$slug', params: { slug } }),
     }),
   );
-  const raise = found
-    .filter(({ reserved }) => !reserved)
-    .slice(0, isRaising ? SHOWN : 2)
-    .map(
-      ({ slug }): PaletteItem => ({
-        label: `Raise a limit of ${slug}`,
-        icon: <IconTrendingUp {...ICON} />,
-        run: () => void navigate({ to: '.', search: (before) => ({ ...before, raise: slug }), resetScroll: false }),
-      }),
-    );
+  const actOn = (verb: 'raise' | 'grant', label: (slug: string) => string, icon: ReactNode): PaletteItem[] =>
+    found
+      .filter(({ reserved }) => !reserved)
+      .slice(0, action === verb ? SHOWN : action === undefined ? 2 : 0)
+      .map(({ slug }) => ({
+        label: label(slug),
+        icon,
+        run: () => void navigate({ to: '.', search: (before) => ({ ...before, [verb]: slug }), resetScroll: false }),
+      }));
+  const raise = actOn('raise', (slug) => `Raise a limit of ${slug}`, <IconTrendingUp {...ICON} />);
+  const grant = actOn('grant', (slug) => `Grant more to ${slug}`, <IconGift {...ICON} />);
   const openTier = matchingTiers.map(
     ({ slug, tenants: count }): PaletteItem => ({
       label: `Tier ${slug}`,
@@ -74,11 +76,12 @@ export function usePaletteGroups(query: string): { groups: PaletteGroup[]; isSea
     icon: <IconBan {...ICON} />,
     run: () => void navigate({ to: '.', search: (before) => ({ ...before, penalise: { tenant: '', scope: 'ip', id: '' } }), resetScroll: false }),
   };
-  const actions = mayPenalise && !isRaising && penalise.label.toLowerCase().includes(needle) ? [penalise] : [];
+  const actions = mayPenalise && action === undefined && penalise.label.toLowerCase().includes(needle) ? [penalise] : [];
 
   const groups: PaletteGroup[] = [
-    ['Tenants', isRaising ? [] : openTenant],
+    ['Tenants', action === undefined ? openTenant : []],
     ['Raise a limit', mayRaise ? raise : []],
+    ['Grant more this month', mayGrant ? grant : []],
     ['Do', actions],
     ['Tiers', openTier],
     ['Go to', goTo],

@@ -1,5 +1,6 @@
 import { createRootRouteWithContext, createRoute, createRouter, Outlet, redirect } from '@tanstack/react-router';
 import type { QueryClient } from '@tanstack/react-query';
+import { slug } from '@quotaplane/contracts';
 import { z } from 'zod';
 import { AuditPage } from '../features/audit/routes/audit-page';
 import { auditSearch } from '../features/audit/routes/audit.search';
@@ -23,6 +24,11 @@ import { TierPage } from '../features/tiers/routes/tier-page';
 import { TiersPage } from '../features/tiers/routes/tiers-page';
 import { UsagePage } from '../features/usage/routes/usage-page';
 import { usageSearch } from '../features/usage/routes/usage.search';
+import { StatementPage } from '../features/statements/routes/statement-page';
+import { StatementsPage } from '../features/statements/routes/statements-page';
+import { statementsSearch } from '../features/statements/routes/statements.search';
+import { WebhookPage } from '../features/webhooks/routes/webhook-page';
+import { webhookSearch } from '../features/webhooks/routes/webhook.search';
 import { createQueryClient } from './query-client';
 import { NotFoundPage, RouteFailure } from './route-failure';
 import { Shell } from './shell';
@@ -43,13 +49,10 @@ const signIn = createRoute({
   },
 });
 
-/** Everything behind the sign-in. `raise` and `penalise` open their dialogs over any page, so that they can be linked to. */
+/** Everything behind the sign-in. `raise`, `grant` and `penalise` open their dialogs over any page, so that they can be linked to. */
 const consoleSearch = z.object({
-  raise: z
-    .string()
-    .regex(/^[a-z0-9-]{1,63}$/)
-    .optional()
-    .catch(undefined),
+  raise: slug.optional().catch(undefined),
+  grant: slug.optional().catch(undefined),
   penalise: penaliseSearch,
 });
 const shell = createRoute({
@@ -73,18 +76,21 @@ const offenders = createRoute({ getParentRoute, path: '/offenders', component: O
 const overrides = createRoute({ getParentRoute, path: '/overrides', component: OverridesPage, validateSearch: overridesSearch });
 const lists = createRoute({ getParentRoute, path: '/lists', component: ListsPage, validateSearch: listsSearch });
 const usage = createRoute({ getParentRoute, path: '/usage', component: UsagePage, validateSearch: usageSearch });
+const statements = createRoute({ getParentRoute, path: '/statements', component: StatementsPage, validateSearch: statementsSearch });
+const statement = createRoute({ getParentRoute, path: '/statements/$id', component: StatementPage });
 const audit = createRoute({ getParentRoute, path: '/audit', component: AuditPage, validateSearch: auditSearch });
 const tiers = createRoute({ getParentRoute, path: '/tiers', component: TiersPage });
 const tier = createRoute({ getParentRoute, path: '/tiers/$slug', component: TierPage });
 const endpointClasses = createRoute({ getParentRoute, path: '/endpoint-classes', component: EndpointClassesPage });
 const nodes = createRoute({ getParentRoute, path: '/nodes', component: NodesPage });
 const settings = createRoute({ getParentRoute, path: '/settings', component: SettingsPage });
+const webhook = createRoute({ getParentRoute, path: '/settings/webhooks/$id', component: WebhookPage, validateSearch: webhookSearch });
 /** Whatever else is asked for: the navigation stays, so that there is a way on. */
 const unknown = createRoute({ getParentRoute, path: '$', component: NotFoundPage });
 
 const routeTree = root.addChildren([
   signIn,
-  shell.addChildren([overview, tenants, tenant, offenders, overrides, lists, usage, audit, tiers, tier, endpointClasses, nodes, settings, unknown]),
+  shell.addChildren([overview, tenants, tenant, offenders, overrides, lists, usage, statements, statement, audit, tiers, tier, endpointClasses, nodes, settings, webhook, unknown]),
 ]);
 
 export const queryClient = createQueryClient(() => {

@@ -10,7 +10,7 @@ export interface ChartSeries {
   readonly label: string;
   /** CSS variable of its colour. */
   readonly color: string;
-  readonly as: 'area' | 'bars' | 'line' | 'limit';
+  readonly as: 'area' | 'bars' | 'line' | 'limit' | 'forecast';
   readonly values: readonly (number | null)[];
 }
 
@@ -98,15 +98,23 @@ function optionsOf(
           label: each.label,
           stroke: color(each.color),
           width: each.as === 'bars' ? 0 : 1.6,
-          dash: each.as === 'limit' ? [5, 4] : undefined,
+          dash: DASHES[each.as],
           fill: each.as === 'area' ? `${color(each.color)}22` : each.as === 'bars' ? color(each.color) : undefined,
           points: { show: false },
           paths: each.as === 'bars' ? uPlot.paths.bars?.({ size: [0.7, 14], align: 0 }) : undefined,
-          value: (_plot, value) => (value === null ? '–' : formatCount(Math.round(value))),
+          value: (_plot, value) => figureOf(value),
         }),
       ),
     ],
   };
+}
+
+const DASHES: Readonly<Partial<Record<ChartSeries['as'], number[]>>> = { limit: [5, 4], forecast: [2, 3] };
+
+/** A pixel is as exact as a double; a figure beyond 2^53 says that it is rounded. */
+function figureOf(value: number | null | undefined): string {
+  if (value === null || value === undefined) return '–';
+  return Math.abs(value) > Number.MAX_SAFE_INTEGER ? `about ${formatShort(Math.round(value))}` : formatCount(Math.round(value));
 }
 
 function halfStep({ data: [at] }: uPlot): number {

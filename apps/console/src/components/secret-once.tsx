@@ -9,17 +9,27 @@ interface SecretOnceProps {
   readonly title: string;
   /** Null closes the dialog; undefined means that the answer no longer carried it. */
   readonly secret: string | null | undefined;
+  /** Why there is no second look. */
+  readonly why?: string;
+  /** What to do where the answer no longer carried it. */
+  readonly lost?: string;
   readonly onClose: () => void;
 }
 
-/** Shows a fresh secret; only its hash is stored, so there is no second look. */
-export function SecretOnce({ title, secret, onClose }: SecretOnceProps): ReactNode {
+/** Shows a fresh secret, once. */
+export function SecretOnce({
+  title,
+  secret,
+  why = 'Only a hash is stored, so it cannot be shown again.',
+  lost = 'Revoke this one and create another.',
+  onClose,
+}: SecretOnceProps): ReactNode {
   return (
     <Modal opened={secret !== null} onClose={onClose} title={title} closeOnClickOutside={false} size="lg">
       <div className={layout.tight}>
         {secret ? (
           <>
-            <Notice tone="warn">Copy it now. Only a hash is stored, so it cannot be shown again.</Notice>
+            <Notice tone="warn">Copy it now. {why}</Notice>
             <div className={classes.secret}>
               <code data-testid="secret">{secret}</code>
               <CopyButton value={secret}>
@@ -32,7 +42,7 @@ export function SecretOnce({ title, secret, onClose }: SecretOnceProps): ReactNo
             </div>
           </>
         ) : (
-          <Notice tone="warn">The secret was shown once already. Revoke this one and create another.</Notice>
+          <Notice tone="warn">The secret was shown once already. {lost}</Notice>
         )}
         <div className={layout.row}>
           <span className={layout.spring} />

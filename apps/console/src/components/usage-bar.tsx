@@ -8,13 +8,15 @@ interface UsageBarProps {
   readonly allowance: Units;
   /** What is measured, for assistive technology. */
   readonly label: string;
+  /** Whether near and past the end are marked; off where being spent is nothing to worry about. */
+  readonly hasAlarm?: boolean;
 }
 
 /** How much of an allowance is used: bar, percentage in figures, exact units on hover. */
-export function UsageBar({ used, allowance, label }: UsageBarProps): ReactNode {
+export function UsageBar({ used, allowance, label, hasAlarm = true }: UsageBarProps): ReactNode {
   const percent = percentOf(used, allowance);
   const exact = allowance === null ? `${formatCount(used)} units used, no allowance` : `${formatCount(used)} of ${formatCount(allowance)} units used`;
-  const tone = percent === null ? 'none' : percent >= 100 ? 'over' : percent >= 80 ? 'near' : 'fine';
+  const tone = percent === null ? 'none' : !hasAlarm ? 'fine' : percent >= 100 ? 'over' : percent >= 80 ? 'near' : 'fine';
   return (
     <Tooltip label={exact}>
       <span className={classes.root}>

@@ -1,10 +1,10 @@
 import type { ReactNode } from 'react';
 import { Tooltip } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import { IconStack2, IconTrendingUp } from '@tabler/icons-react';
+import { IconGift, IconStack2, IconTrendingUp } from '@tabler/icons-react';
 import { Badge, badgeClass } from '../../../components/badge';
 
-/** Where a number comes from: a tier version, an override or a default; a tier is a link to it. */
+/** Where a number comes from: a tier version, an override, a top-up, the period before or a default; the first three are links. */
 export function SourceBadge({ source }: { readonly source: string }): ReactNode {
   const tier = /^tier:(?<slug>[a-z0-9-]+)@(?<version>\d+)$/.exec(source)?.groups;
   if (tier?.['slug']) {
@@ -27,5 +27,17 @@ export function SourceBadge({ source }: { readonly source: string }): ReactNode 
       </Tooltip>
     );
   }
+  const topUp = /^top-up:(?<id>.+)$/.exec(source)?.groups?.['id'];
+  if (topUp !== undefined) {
+    return (
+      <Tooltip label={`From the top-up ${topUp}`}>
+        <a href={`#top-up-${topUp}`} className={badgeClass('brand', true)}>
+          <IconGift size={11} aria-hidden />
+          top-up {topUp.slice(0, 8)}
+        </a>
+      </Tooltip>
+    );
+  }
+  if (source.startsWith('carry:')) return <Badge title={`Left over from the period that started ${source.slice('carry:'.length)}`}>carried over</Badge>;
   return <Badge isMono>{source}</Badge>;
 }

@@ -1,5 +1,6 @@
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from '@tanstack/react-query';
-import type { TENANT_SORTS, TenantStatus } from '@quotaplane/contracts';
+import type { TENANT_SORTS, TenantStatus, tierPreviewQuery } from '@quotaplane/contracts';
+import type { z } from 'zod';
 import { call } from '../../../api/client';
 
 export interface TenantFilter {
@@ -9,6 +10,8 @@ export interface TenantFilter {
   readonly sort?: (typeof TENANT_SORTS)[number];
 }
 
+export type TierMove = z.output<typeof tierPreviewQuery>;
+
 export const tenantKeys = {
   all: ['tenants'] as const,
   list: (filter: TenantFilter) => [...tenantKeys.all, 'list', filter] as const,
@@ -17,6 +20,7 @@ export const tenantKeys = {
   one: (slug: string) => [...tenantKeys.all, 'one', slug] as const,
   detail: (slug: string) => [...tenantKeys.one(slug), 'detail'] as const,
   policy: (slug: string) => [...tenantKeys.one(slug), 'policy'] as const,
+  tierPreview: (slug: string, move: TierMove) => [...tenantKeys.one(slug), 'tier-preview', move] as const,
   keys: (slug: string) => [...tenantKeys.one(slug), 'keys'] as const,
 };
 
@@ -48,6 +52,15 @@ export const tenantPolicyQuery = (slug: string) =>
     queryKey: tenantKeys.policy(slug),
     queryFn: ({ signal }) => call('tenantPolicyGet', { params: { slug }, signal }),
     refetchInterval: 5000,
+  });
+
+/** Quotas before and after a move to another tier, as of now. What was read for another choice stays until the answer is there. */
+export const tierPreviewOf = (slug: string, move: TierMove) =>
+  queryOptions({
+    queryKey: tenantKeys.tierPreview(slug, move),
+    queryFn: ({ signal }) => call('tenantTierPreview', { params: { slug }, query: move, signal }),
+    placeholderData: keepPreviousData,
+    staleTime: 0,
   });
 
 export const tenantKeysQuery = (slug: string) =>

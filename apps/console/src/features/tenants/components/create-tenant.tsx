@@ -14,8 +14,7 @@ import { ProblemNotice } from '../../../components/notices';
 import { announceChange } from '../../rollout/components/announce-change';
 import { tierListQuery } from '../../tiers/api/tier.queries';
 import { tenantKeys } from '../api/tenant.queries';
-
-const ZONES = ['UTC', ...Intl.supportedValuesOf('timeZone').filter((zone) => zone !== 'UTC')];
+import { ZONES } from './zones';
 
 export function CreateTenant({ isOpen, onClose }: { readonly isOpen: boolean; readonly onClose: () => void }): ReactNode {
   return (
@@ -81,7 +80,7 @@ function TenantForm({ exit }: { readonly exit: FormExit }): ReactNode {
             description="Billing periods start at local midnight there"
             searchable
             error={errors.timezone?.message}
-            data={ZONES}
+            data={[...ZONES]}
             limit={50}
             value={field.value ?? 'UTC'}
             onChange={(zone) => field.onChange(zone ?? 'UTC')}

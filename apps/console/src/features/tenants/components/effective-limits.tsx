@@ -89,7 +89,15 @@ export function EffectiveLimits({ policy }: { readonly policy: TenantPolicy }): 
                     </>
                   )}
                 </span>
-                <SourceBadge source={quota.sources.allowance} />
+                <span className={classes.scope}>
+                  <SourceBadge source={quota.sources.allowance} />
+                  {quota.extras?.map(({ source, units }) => (
+                    <span key={source} className={classes.scope}>
+                      <SourceBadge source={source} />
+                      <span className={classes.extra}>+ {formatCount(units)}</span>
+                    </span>
+                  ))}
+                </span>
               </td>
               <td>
                 past it: {quota.overage}
@@ -99,6 +107,11 @@ export function EffectiveLimits({ policy }: { readonly policy: TenantPolicy }): 
                     to <Rate limit={quota.throttle.limit} windowMs={quota.throttle.windowMs} />
                   </>
                 ) : null}
+                {quota.ceiling === undefined ? null : (
+                  <span className={classes.sub}>
+                    refused past <Count units={quota.ceiling} />
+                  </span>
+                )}
               </td>
             </tr>
           ))}

@@ -18,9 +18,13 @@ import { AuditEntryItem } from '../../audit/components/audit-entry-item';
 import { OverrideList } from '../../overrides/components/override-list';
 import { RaiseLink } from '../../overrides/components/raise-link';
 import { useCan } from '../../session/api/session.queries';
+import { GrantLink } from '../../top-ups/components/grant-link';
+import { TopUpList } from '../../top-ups/components/top-up-list';
 import { QuotaCards } from '../../usage/components/quota-card';
 import { TrafficChart } from '../../usage/components/traffic-chart';
 import { tenantPolicyQuery, tenantQuery } from '../api/tenant.queries';
+import { CalendarNotice } from '../components/calendar-notice';
+import { ChangeCalendar } from '../components/change-calendar';
 import { ChangeTier } from '../components/change-tier';
 import { EffectiveLimits } from '../components/effective-limits';
 import { KeyList } from '../components/key-list';
@@ -48,7 +52,10 @@ export function TenantPage(): ReactNode {
 
 function TenantDetail({ tenant }: { readonly tenant: Tenant }): ReactNode {
   const { slug, timezone } = tenant;
-  const [isChangingTier, setChangingTier] = useState(false);
+  const [changing, setChanging] = useState<'tier' | 'calendar'>();
+  const mayReadOverrides = useCan('overrides:read');
+  const mayReadTopUps = useCan('topups:read');
+  const mayReadUsage = useCan('usage:read');
   const mayReadKeys = useCan('keys:read');
   const mayReadAudit = useCan('audit:read');
   const mayWrite = useCan('tenants:write');
@@ -91,14 +98,20 @@ function TenantDetail({ tenant }: { readonly tenant: Tenant }): ReactNode {
       actions={
         <>
           {mayWrite ? (
-            <Button variant="default" onClick={() => setChangingTier(true)}>
-              Change tier
-            </Button>
+            <>
+              <Button variant="default" onClick={() => setChanging('calendar')}>
+                Change calendar
+              </Button>
+              <Button variant="default" onClick={() => setChanging('tier')}>
+                Change tier
+              </Button>
+            </>
           ) : null}
           {tenant.reserved ? null : <RaiseLink tenant={slug} />}
         </>
       }
     >
+      <CalendarNotice tenant={tenant} />
       <div className={layout.columns}>
         <div className={layout.stack}>
           <Panel
@@ -117,17 +130,40 @@ function TenantDetail({ tenant }: { readonly tenant: Tenant }): ReactNode {
           {mayReadAudit ? <AuditTail tenant={slug} zone={timezone} /> : null}
         </div>
         <div className={layout.stack}>
-          <Panel title="Quota, this period" isFlush>
-            <QuotaCards tenant={slug} />
-          </Panel>
-          <Panel title="Overrides" isFlush>
-            <OverrideList tenant={slug} zone={timezone} />
-          </Panel>
+          {mayReadUsage ? (
+            <Panel title="Quota, this period" isFlush actions={<QuotaLinks tenant={slug} />}>
+              <QuotaCards tenant={slug} />
+            </Panel>
+          ) : null}
+          {mayReadTopUps ? (
+            <Panel title="Top-ups" isFlush actions={tenant.reserved ? null : <GrantLink tenant={slug} />}>
+              <TopUpList tenant={slug} zone={timezone} />
+            </Panel>
+          ) : null}
+          {mayReadOverrides ? (
+            <Panel title="Overrides" isFlush>
+              <OverrideList tenant={slug} zone={timezone} />
+            </Panel>
+          ) : null}
           {mayReadKeys ? <KeyList tenant={slug} zone={timezone} /> : null}
         </div>
       </div>
-      <ChangeTier tenant={tenant} isOpen={isChangingTier} onClose={() => setChangingTier(false)} />
+      <ChangeTier tenant={tenant} isOpen={changing === 'tier'} onClose={() => setChanging(undefined)} />
+      <ChangeCalendar tenant={tenant} isOpen={changing === 'calendar'} onClose={() => setChanging(undefined)} />
     </Page>
+  );
+}
+
+function QuotaLinks({ tenant }: { readonly tenant: string }): ReactNode {
+  return (
+    <>
+      <Link to="/usage" search={{ tenant }}>
+        Chart
+      </Link>
+      <Link to="/statements" search={{ tenant }}>
+        Statements
+      </Link>
+    </>
   );
 }
 

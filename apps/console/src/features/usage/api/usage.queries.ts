@@ -4,7 +4,8 @@ import { call } from '../../../api/client';
 export const usageKeys = {
   all: ['usage'] as const,
   list: (period: string) => [...usageKeys.all, 'list', period] as const,
-  current: (tenant: string) => [...usageKeys.all, 'current', tenant] as const,
+  ofTenant: (tenant: string, period: string) => [...usageKeys.all, 'tenant', tenant, period] as const,
+  ended: (month: string, tenant: string) => [...usageKeys.all, 'ended', month, tenant] as const,
   degraded: () => [...usageKeys.all, 'degraded'] as const,
   series: (tenant: string, span: string) => [...usageKeys.all, 'series', tenant, span] as const,
 };
@@ -21,10 +22,11 @@ export const usageListQuery = (period: string) =>
     refetchInterval: LIVE_MS,
   });
 
-export const currentUsageQuery = (tenant: string) =>
+/** Every meter of one tenant: the running period, or those that start in a month. */
+export const tenantUsageQuery = (tenant: string, period = 'current') =>
   queryOptions({
-    queryKey: usageKeys.current(tenant),
-    queryFn: ({ signal }) => call('usageList', { query: { period: 'current', tenant, limit: 50 }, signal }),
+    queryKey: usageKeys.ofTenant(tenant, period),
+    queryFn: ({ signal }) => call('usageList', { query: { period, tenant, limit: 50 }, signal }),
     refetchInterval: LIVE_MS,
   });
 

@@ -1,28 +1,56 @@
+import type { ReactNode } from 'react';
+import { ActionIcon } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
+import { IconChevronDown, IconChevronRight } from '@tabler/icons-react';
 import type { UsageItem } from '@quotaplane/contracts';
-import { columnsOf } from '../../../components/data-table';
+import { columnsOf, type Column } from '../../../components/data-table';
 import { Count, Time } from '../../../components/figures';
 import { UsageBar } from '../../../components/usage-bar';
-import { formatCount } from '../../../format/number';
+import { formatCount, formatShort } from '../../../format/number';
 import { lastInstant } from '../../../format/time';
+import { Outlook } from './outlook';
 import classes from './usage.module.css';
 
 const column = columnsOf<UsageItem>();
 
-const columns = [
+export const usageKeyOf = ({ tenant, meter, period }: UsageItem): string => `${tenant} ${meter} ${period.id}`;
+
+interface Opened {
+  readonly opened: ReadonlySet<string>;
+  readonly onToggle: (item: UsageItem) => void;
+}
+
+const firstColumn = ({ opened, onToggle }: Opened) =>
   column.display({
     id: 'tenant',
     header: 'Tenant, meter',
     meta: { sortKey: 'tenant' },
-    cell: ({ row: { original: item } }) => (
-      <span className={classes.period}>
-        <Link to="." search={(before: object) => ({ ...before, tenant: item.tenant })} resetScroll={false} className={classes.tenant}>
-          {item.tenant}
-        </Link>
-        <span className={classes.zone}>{item.meter}</span>
-      </span>
-    ),
-  }),
+    cell: ({ row: { original: item } }) => {
+      const isOpen = opened.has(usageKeyOf(item));
+      return (
+        <span className={classes.first}>
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            size="sm"
+            aria-label={`What ${item.tenant} used of ${item.meter}`}
+            aria-expanded={isOpen}
+            onClick={() => onToggle(item)}
+          >
+            {isOpen ? <IconChevronDown size={15} /> : <IconChevronRight size={15} />}
+          </ActionIcon>
+          <span className={classes.period}>
+            <Link to="." search={(before: object) => ({ ...before, tenant: item.tenant })} resetScroll={false} className={classes.tenant}>
+              {item.tenant}
+            </Link>
+            <span className={classes.zone}>{item.meter}</span>
+          </span>
+        </span>
+      );
+    },
+  });
+
+const columns = [
   column.display({
     id: 'used',
     header: 'Used, units',
@@ -37,25 +65,50 @@ const columns = [
     id: 'allowance',
     header: 'Allowance',
     meta: { isNumeric: true },
-    cell: ({ row: { original: item } }) => <Count units={item.allowance} isShort />,
+    cell: ({ row: { original: item } }) => (
+      <span className={classes.right}>
+        <Count units={item.allowance} isShort />
+        {extrasOf(item) === '' ? null : <span className={classes.zone}>{extrasOf(item)}</span>}
+      </span>
+    ),
   }),
   column.display({
     id: 'share',
     header: 'Of allowance',
-    meta: { width: '150px' },
-    cell: ({ row: { original: item } }) => <UsageBar used={item.used} allowance={item.allowance} label={`${item.tenant} ${item.meter}`} />,
+    meta: { width: '160px' },
+    cell: ({ row: { original: item } }) => (
+      <span className={classes.stacked}>
+        <UsageBar used={item.used} allowance={item.allowance} label={`${item.tenant} ${item.meter}`} />
+        <HighestThreshold item={item} />
+      </span>
+    ),
+  }),
+  column.display({
+    id: 'left',
+    header: 'Left',
+    meta: { isNumeric: true },
+    cell: ({ row: { original: item } }) => (
+      <span className={classes.right}>
+        {item.remaining === null ? <span className={classes.zone}>no cap</span> : <Count units={item.remaining} />}
+        <span className={classes.zone}>
+          <Outlook item={item} />
+        </span>
+      </span>
+    ),
   }),
   column.display({
     id: 'overage',
     header: 'Overage',
     meta: { isNumeric: true, sortKey: 'overage', firstSort: 'down' },
-    cell: ({ row: { original: item } }) => <Count units={item.overage} />,
-  }),
-  column.display({
-    id: 'billable',
-    header: 'Billable',
-    meta: { isNumeric: true, sortKey: 'billable', firstSort: 'down' },
-    cell: ({ row: { original: item } }) => <Count units={item.billable} />,
+    cell: ({ row: { original: item } }) =>
+      item.overage === '0' ? (
+        <span className={classes.zone}>–</span>
+      ) : (
+        <span className={classes.right}>
+          <Count units={item.overage} />
+          <span className={classes.zone}>{item.billable === '0' ? 'none billable' : `${formatCount(item.billable)} billable`}</span>
+        </span>
+      ),
   }),
   column.display({
     id: 'period',
@@ -78,6 +131,20 @@ const columns = [
   }),
 ];
 
+/** What of an allowance is not the tier's, short. */
+const extrasOf = ({ carried, granted }: UsageItem): string =>
+  [...(carried === '0' ? [] : [`${formatShort(carried)} carried`]), ...(granted === '0' ? [] : [`${formatShort(granted)} granted`])].join(', ');
+
+function HighestThreshold({ item: { thresholds, period } }: { readonly item: UsageItem }): ReactNode {
+  const highest = thresholds.toSorted((a, b) => b.percent - a.percent)[0];
+  if (highest === undefined) return null;
+  return (
+    <span className={classes.zone}>
+      {highest.percent}% reached <Time at={highest.reachedAt} zone={period.timezone} as="day" />
+    </span>
+  );
+}
+
 /** Between what was used and its allowance, where an outage of the store has left something to show. */
 const degradedColumn = column.display({
   id: 'degraded',
@@ -99,29 +166,7 @@ const degradedColumn = column.display({
 });
 
 /** Columns for these items: quiet about outages where there was none. */
-export const usageColumnsOf = (items: readonly UsageItem[]) =>
-  items.every(({ breakdown }) => breakdown.degraded === '0') ? columns : columns.flatMap((each) => (each.id === 'used' ? [each, degradedColumn] : [each]));
-
-/** Largest or smallest first by an exact comparison; equal rows keep the server's order. */
-export function sortUsage(items: readonly UsageItem[], sort: string): UsageItem[] {
-  const isDown = sort.startsWith('-');
-  const key = isDown ? sort.slice(1) : sort;
-  const compare = COMPARISONS[key];
-  return compare === undefined ? [...items] : items.toSorted((a, b) => (isDown ? compare(b, a) : compare(a, b)));
+export function usageColumnsOf(hasDegraded: boolean, opened: Opened): Column<UsageItem>[] {
+  const [used, ...rest] = columns;
+  return [firstColumn(opened), ...(used === undefined ? [] : [used]), ...(hasDegraded ? [degradedColumn] : []), ...rest];
 }
-
-type Comparison = (a: UsageItem, b: UsageItem) => number;
-const bySize =
-  (of: (item: UsageItem) => string): Comparison =>
-  (a, b) => {
-    const difference = BigInt(of(a)) - BigInt(of(b));
-    return difference < 0n ? -1 : difference > 0n ? 1 : 0;
-  };
-const COMPARISONS: Readonly<Record<string, Comparison>> = {
-  tenant: (a, b) => (a.tenant < b.tenant ? -1 : a.tenant > b.tenant ? 1 : 0),
-  start: (a, b) => Date.parse(a.period.start) - Date.parse(b.period.start),
-  used: bySize((item) => item.used),
-  degraded: bySize((item) => item.breakdown.degraded),
-  overage: bySize((item) => item.overage),
-  billable: bySize((item) => item.billable),
-};

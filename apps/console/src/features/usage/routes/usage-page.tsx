@@ -1,20 +1,27 @@
-import { useCallback, useMemo, type ReactNode } from 'react';
+import { useCallback, useMemo, useState, type ReactNode } from 'react';
 import { Button, Select } from '@mantine/core';
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { getRouteApi, Link } from '@tanstack/react-router';
-import { IconDownload, IconReceipt, IconX } from '@tabler/icons-react';
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
+import { IconReceipt } from '@tabler/icons-react';
+import type { UsageItem } from '@quotaplane/contracts';
 import { urlOf } from '../../../api/client';
 import { DataTable } from '../../../components/data-table';
+import { ExportMenu } from '../../../components/export-menu';
 import { Time } from '../../../components/figures';
 import layout from '../../../components/layout.module.css';
 import { Loaded } from '../../../components/loaded';
 import { Empty, StaleMark } from '../../../components/notices';
-import { Page, Panel } from '../../../components/page';
+import { Page } from '../../../components/page';
 import { formatCount } from '../../../format/number';
-import { currentUsageQuery, usageListQuery } from '../api/usage.queries';
+import { CloseLink } from '../../statements/components/close-link';
+import { usageListQuery } from '../api/usage.queries';
+import { Breakdown } from '../components/breakdown';
 import { OutagePanel } from '../components/outage-panel';
-import { PeriodChart } from '../components/period-chart';
-import { sortUsage, usageColumnsOf } from '../components/usage-columns';
+import { recentMonths } from '../components/recent-months';
+import { sortUsage } from '../components/sort-usage';
+import { TenantUsage } from '../components/tenant-usage';
+import { Thresholds } from '../components/thresholds';
+import { usageColumnsOf, usageKeyOf } from '../components/usage-columns';
 import classes from '../components/usage.module.css';
 import { usageSearch } from './usage.search';
 
@@ -25,66 +32,57 @@ export function UsagePage(): ReactNode {
   const navigate = route.useNavigate();
   const list = useInfiniteQuery(usageListQuery(period));
   const rows = useMemo(() => sortUsage(list.data?.pages.flatMap((page) => page.items) ?? [], sort), [list.data, sort]);
-  const columns = useMemo(() => usageColumnsOf(rows), [rows]);
+  const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
+  const hasDegraded = rows.some(({ breakdown }) => breakdown.degraded !== '0');
+  const columns = useMemo(
+    () => usageColumnsOf(hasDegraded, { opened, onToggle: (item) => setOpened((before) => toggled(before, usageKeyOf(item))) }),
+    [hasDegraded, opened],
+  );
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = list;
   const loadMore = useCallback(() => {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
   }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
   const change = (changed: { period?: string; tenant?: string; sort?: string }): void =>
     void navigate({ to: '.', search: (before) => ({ ...before, ...changed }), replace: true });
+  const months = useMemo(() => [{ value: 'current', label: 'Running periods' }, ...recentMonths(Date.now())], []);
   return (
     <Page
       title="Usage"
-      lead="Units that guards admitted, as billing reads them: exact, at most 5 seconds old, each period in its tenant’s zone."
+      lead="Units by tenant and meter, as billing reads them: exact, at most 5 seconds old, each period in its tenant’s zone."
       actions={
         <>
           <Select
             aria-label="Period"
             w={200}
             allowDeselect={false}
-            data={recentMonths(Date.now())}
+            data={months}
             value={period}
             onChange={(value) => change({ period: value === 'current' || value === null ? undefined : value })}
           />
-          <Button
-            component="a"
-            href={urlOf('usageExport', { query: { period, format: 'csv' } })}
-            download={`usage-${period}.csv`}
-            variant="default"
-            leftSection={<IconDownload size={16} />}
-          >
-            CSV export
-          </Button>
+          <ExportMenu
+            of={`${months.find(({ value }) => value === period)?.label ?? period}${tenant === undefined ? '' : ` of ${tenant}`}`}
+            fileName={`usage-${period}${tenant === undefined ? '' : `-${tenant}`}`}
+            urlAs={(format) => urlOf('usageExport', { query: { period, format, tenant } })}
+          />
         </>
       }
     >
-      {tenant === undefined ? null : <TenantUsage tenant={tenant} onClose={() => change({ tenant: undefined })} />}
+      {tenant === undefined ? null : <TenantUsage tenant={tenant} period={period} onClose={() => change({ tenant: undefined })} />}
       <section className={layout.panel} aria-label="Usage" aria-busy={list.isFetching}>
         <Loaded query={list} heightPx={420}>
           {() =>
             rows.length === 0 ? (
-              <Empty
-                title="No usage in this period"
-                icon={<IconReceipt size={32} stroke={1.4} aria-hidden />}
-                next={
-                  period === 'current' ? undefined : (
-                    <Button variant="default" onClick={() => change({ period: undefined })}>
-                      Show the running periods
-                    </Button>
-                  )
-                }
-              >
-                Nothing was admitted in a period that starts in this month. A row appears with a tenant’s first unit.
-              </Empty>
+              <NoUsage onShowCurrent={period === 'current' ? undefined : () => change({ period: undefined })} />
             ) : (
               <DataTable
                 label="Usage"
                 columns={columns}
                 rows={rows}
-                rowKey={(item) => `${item.tenant} ${item.meter} ${item.period.id}`}
+                rowKey={usageKeyOf}
                 sort={sort}
                 onSort={(value) => change({ sort: value })}
                 onEnd={loadMore}
+                detail={(item) => (opened.has(usageKeyOf(item)) ? <UsageDetail item={item} /> : null)}
               />
             )
           }
@@ -109,45 +107,38 @@ export function UsagePage(): ReactNode {
   );
 }
 
-function TenantUsage({ tenant, onClose }: { readonly tenant: string; readonly onClose: () => void }): ReactNode {
-  const usage = useQuery(currentUsageQuery(tenant));
+function toggled(before: ReadonlySet<string>, key: string): ReadonlySet<string> {
+  const after = new Set(before);
+  if (!after.delete(key)) after.add(key);
+  return after;
+}
+
+function UsageDetail({ item }: { readonly item: UsageItem }): ReactNode {
   return (
-    <Panel
-      title={`${tenant}, this period`}
-      actions={
-        <>
-          <Link to="/tenants/$slug" params={{ slug: tenant }}>
-            Open tenant
-          </Link>
-          <Button size="compact-sm" variant="subtle" color="gray" aria-label="Close the chart" onClick={onClose}>
-            <IconX size={16} />
-          </Button>
-        </>
-      }
-    >
-      <Loaded query={usage} heightPx={220}>
-        {({ items }) =>
-          items.length === 0 ? (
-            <Empty title="Nothing used yet">This tenant’s running period has no units.</Empty>
-          ) : (
-            <div className={layout.stack}>
-              {items.map((item) => (
-                <PeriodChart key={item.meter} item={item} />
-              ))}
-            </div>
-          )
-        }
-      </Loaded>
-    </Panel>
+    <div className={classes.detail}>
+      <Breakdown item={item} />
+      <div className={layout.tight}>
+        <Thresholds item={item} />
+        <CloseLink item={item} />
+      </div>
+    </div>
   );
 }
 
-/** The running periods and the last twelve months. */
-function recentMonths(nowMs: number): { value: string; label: string }[] {
-  const now = new Date(nowMs);
-  const months = Array.from({ length: 12 }, (_, back) => {
-    const month = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - back, 1));
-    return { value: month.toISOString().slice(0, 7), label: month.toLocaleDateString('en-GB', { month: 'long', year: 'numeric', timeZone: 'UTC' }) };
-  });
-  return [{ value: 'current', label: 'Running periods' }, ...months];
+function NoUsage({ onShowCurrent }: { readonly onShowCurrent: (() => void) | undefined }): ReactNode {
+  return (
+    <Empty
+      title="No usage in this period"
+      icon={<IconReceipt size={32} stroke={1.4} aria-hidden />}
+      next={
+        onShowCurrent ? (
+          <Button variant="default" onClick={onShowCurrent}>
+            Show the running periods
+          </Button>
+        ) : undefined
+      }
+    >
+      Nothing was counted in a period that starts in this month. A row appears with a tenant’s first unit.
+    </Empty>
+  );
 }

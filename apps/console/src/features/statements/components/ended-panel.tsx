@@ -1,0 +1,63 @@
+import { useMemo, type ReactNode } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import type { UsageItem } from '@quotaplane/contracts';
+import { Time } from '../../../components/figures';
+import { Panel } from '../../../components/page';
+import { formatCount, plural } from '../../../format/number';
+import { lastInstant } from '../../../format/time';
+import { endedPeriodsQuery, MOST_ENDED } from '../api/statement.queries';
+import { CloseLink } from './close-link';
+import classes from './statement.module.css';
+
+interface EndedPanelProps {
+  readonly month: string;
+  readonly tenant: string | undefined;
+}
+
+/** Periods that have ended and wait for their close; nothing at all where there is none. */
+export function EndedPanel({ month, tenant }: EndedPanelProps): ReactNode {
+  const ended = useQuery(endedPeriodsQuery(month, tenant));
+  const periods = useMemo(() => byPeriod(ended.data?.items ?? []), [ended.data]);
+  if (periods.length === 0) return null;
+  return (
+    <Panel
+      title="Ended, not closed yet"
+      isFlush
+      note={`${plural(periods.length, 'period')}${ended.data?.isCut ? ` among the first ${formatCount(MOST_ENDED)} rows of the month` : ''}; each closes by itself once its time for late usage is over`}
+    >
+      <ul className={classes.list}>
+        {periods.map(([first, ...rest]) => (
+          <li key={`${first.tenant} ${first.period.id}`} className={classes.item}>
+            <Link to="/tenants/$slug" params={{ slug: first.tenant }} className={classes.name}>
+              {first.tenant}
+            </Link>
+            <span>
+              <Time at={first.period.start} zone={first.period.timezone} as="day" /> – <Time at={lastInstant(first.period.end)} zone={first.period.timezone} as="day" />
+            </span>
+            <span className={classes.quiet}>
+              ended <Time at={first.period.end} zone={first.period.timezone} as="relative" /> · {[first, ...rest].map(({ meter, used }) => `${meter} ${formatCount(used)}`).join(', ')}
+            </span>
+            <span className={classes.units}>
+              <CloseLink item={first} />
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  );
+}
+
+type Meters = [UsageItem, ...UsageItem[]];
+
+/** Meters of a tenant's period close together. */
+function byPeriod(items: readonly UsageItem[]): Meters[] {
+  const periods = new Map<string, Meters>();
+  for (const item of items) {
+    const key = `${item.tenant} ${item.period.id}`;
+    const held = periods.get(key);
+    if (held) held.push(item);
+    else periods.set(key, [item]);
+  }
+  return [...periods.values()];
+}

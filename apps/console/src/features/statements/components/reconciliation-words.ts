@@ -1,0 +1,29 @@
+import type { ReconciliationLine, Statement } from '@quotaplane/contracts';
+import { formatCount } from '../../../format/number';
+
+export interface StoreFigure {
+  readonly store: string;
+  readonly where: string;
+  /** Null where the store holds nothing any more. */
+  readonly units: string | null;
+  /** To the ledger; null where there is nothing to compare. */
+  readonly difference: string | null;
+}
+
+/** The three independent counts of one meter, the ledger first. */
+export const storesOf = (line: ReconciliationLine): StoreFigure[] => [
+  { store: 'Ledger', where: 'rows in Postgres', units: line.ledger, difference: null },
+  { store: 'Journals', where: 'each node’s own, in Redis', units: line.journals, difference: line.journalsDifference },
+  { store: 'Counters', where: 'what calls were judged by, in Redis', units: line.counters, difference: line.countersDifference },
+];
+
+/** `agrees`, `5 more than the ledger`, `5 fewer than the ledger`, `holds nothing any more`. */
+export function differenceWords({ units, difference }: StoreFigure): string {
+  if (units === null || difference === null) return 'holds nothing any more';
+  const exact = BigInt(difference);
+  if (exact === 0n) return 'agrees';
+  return exact > 0n ? `${formatCount(difference)} more than the ledger` : `${formatCount(String(-exact))} fewer than the ledger`;
+}
+
+/** Whether every meter's counts agree. A meter without a count by guards, such as one that is only reported, has none to differ. */
+export const agreesThroughout = ({ reconciliation }: Pick<Statement, 'reconciliation'>): boolean => reconciliation.every(({ agrees }) => agrees);

@@ -1,0 +1,123 @@
+import { useState, type ReactNode } from 'react';
+import { Button, Modal } from '@mantine/core';
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { IconGift } from '@tabler/icons-react';
+import type { TopUp } from '@quotaplane/contracts';
+import { Count, Time } from '../../../components/figures';
+import { Loaded } from '../../../components/loaded';
+import { Empty } from '../../../components/notices';
+import { UsageBar } from '../../../components/usage-bar';
+import { useNow } from '../../../components/use-now';
+import { formatCount } from '../../../format/number';
+import { announceChange } from '../../rollout/components/announce-change';
+import { useCan } from '../../session/api/session.queries';
+import { tenantTopUpsQuery } from '../api/top-up.queries';
+import { isOpenAt, TopUpStateBadge } from './top-up-state';
+import { WithdrawForm } from './withdraw-form';
+import classes from './top-ups.module.css';
+
+/** A tenant's grants, newest first, each with what was drawn of it and the way back. */
+export function TopUpList({ tenant, zone }: { readonly tenant: string; readonly zone: string }): ReactNode {
+  const topUps = useQuery(tenantTopUpsQuery(tenant));
+  const [withdrawing, setWithdrawing] = useState<TopUp>();
+  return (
+    <Loaded query={topUps}>
+      {({ items }) => (
+        <>
+          {items.length === 0 ? (
+            <Empty title="No top-ups" icon={<IconGift size={30} stroke={1.4} aria-hidden />}>
+              Units granted beyond the allowance show here, with what was drawn of them.
+            </Empty>
+          ) : (
+            <ul className={classes.list}>
+              {items.map((topUp) => (
+                <TopUpItem key={topUp.id} topUp={topUp} zone={zone} onWithdraw={() => setWithdrawing(topUp)} />
+              ))}
+            </ul>
+          )}
+          <Modal
+            opened={withdrawing !== undefined}
+            onClose={() => setWithdrawing(undefined)}
+            title={withdrawing ? `Withdraw ${formatCount(withdrawing.remaining)} units of ${withdrawing.meter}` : ''}
+          >
+            {withdrawing ? (
+              <WithdrawForm
+                topUp={withdrawing}
+                reason=""
+                onCancel={() => setWithdrawing(undefined)}
+                onWithdrawn={(changeId) => {
+                  setWithdrawing(undefined);
+                  announceChange('Top-up withdrawn', changeId);
+                }}
+              />
+            ) : null}
+          </Modal>
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+interface TopUpItemProps {
+  readonly topUp: TopUp;
+  readonly zone: string;
+  readonly onWithdraw: () => void;
+}
+
+function TopUpItem({ topUp, zone, onWithdraw }: TopUpItemProps): ReactNode {
+  const { id, meter, units, drawn, reason, ticket, expiresAt, from, createdBy, withdrawnBy, withdrawnAt, priority } = topUp;
+  const nowMs = useNow();
+  const mayWrite = useCan('topups:write');
+  const isOpen = isOpenAt(topUp, nowMs);
+  return (
+    <li id={`top-up-${id}`} className={classes.item} data-closed={!isOpen || undefined}>
+      <div className={classes.main}>
+        <div className={classes.head}>
+          <TopUpStateBadge topUp={topUp} />
+          <span className={classes.numbers}>
+            <Count units={units} /> units of {meter}
+          </span>
+        </div>
+        <div className={classes.drawn}>
+          <UsageBar used={String(drawn)} allowance={units} label={`Drawn of the top-up of ${meter}`} hasAlarm={false} />
+          <span className={classes.meta}>
+            {formatCount(drawn)} drawn, {isOpen ? `${formatCount(topUp.remaining)} left` : `${formatCount(units - drawn)} never used`}
+          </span>
+        </div>
+        <p className={classes.reason}>
+          {reason} {ticket === null ? null : <code>{ticket}</code>}
+        </p>
+        <p className={classes.meta}>
+          <span>by {createdBy}</span>
+          <span>
+            from <Time at={from} zone={zone} />
+          </span>
+          <span>
+            {expiresAt === null ? (
+              'until spent'
+            ) : (
+              <>
+                lapses <Time at={expiresAt} zone={zone} />
+              </>
+            )}
+          </span>
+          {priority === 100 ? null : <span>priority {priority}</span>}
+          {withdrawnAt === null ? null : (
+            <span>
+              withdrawn <Time at={withdrawnAt} zone={zone} /> by {withdrawnBy}
+            </span>
+          )}
+          <Link to="/audit" search={{ entity: id }}>
+            audit
+          </Link>
+        </p>
+      </div>
+      {isOpen && mayWrite ? (
+        <Button size="compact-sm" variant="default" aria-label={`Withdraw the top-up of ${formatCount(units)} ${meter}`} onClick={onWithdraw}>
+          Withdraw
+        </Button>
+      ) : null}
+    </li>
+  );
+}
