@@ -5,7 +5,6 @@ export const usageKeys = {
   all: ['usage'] as const,
   list: (period: string) => [...usageKeys.all, 'list', period] as const,
   ofTenant: (tenant: string, period: string) => [...usageKeys.all, 'tenant', tenant, period] as const,
-  ended: (month: string, tenant: string) => [...usageKeys.all, 'ended', month, tenant] as const,
   degraded: () => [...usageKeys.all, 'degraded'] as const,
   series: (tenant: string, span: string) => [...usageKeys.all, 'series', tenant, span] as const,
 };
