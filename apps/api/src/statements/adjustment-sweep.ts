@@ -1,4 +1,4 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Inject, Injectable, Logger } from '@nestjs/common';
 import { Clock } from '../config/clock';
 import { PrismaService, type Tx } from '../database/prisma.service';
 import { readPolicyRows } from '../outbox/policy-rows';
@@ -7,7 +7,7 @@ import { claimNotes, dropNotes, readLateRecords } from './adjustment-sql';
 import { dueAdjustments, growthOf, type ClosedMeter, type DueAdjustment } from './due-adjustments';
 import { meterKey, NO_SUMS, periodKey, readRawSums, type PeriodKey } from './raw-sums';
 import { adjustmentHash, type AdjustmentContent } from './statement-hash';
-import { storedStatement, type StoredStatement } from './stored-statement';
+import { readableLines, storedStatement, type StoredStatement } from './stored-statement';
 
 const NOTES_PER_BATCH = 100;
 const BATCH_LIMIT_MS = 60_000;
@@ -19,6 +19,7 @@ const NO_RECORDS = { added: 0n, corrected: 0n, reasons: [] };
  */
 @Injectable()
 export class AdjustmentSweep {
+  private readonly logger = new Logger(AdjustmentSweep.name);
   private running: Promise<number> | undefined;
 
   constructor(
@@ -58,11 +59,17 @@ export class AdjustmentSweep {
     const at = new Date(this.clock.now());
     let added = 0;
     for (const statement of statements) {
+      const lines = readableLines(statement);
+      if (lines === undefined) {
+        // It must not keep the others from theirs; a verification names it.
+        this.logger.error(`The statement ${statement.id} of ${statement.tenant} cannot be read and gets no adjustments: verify the statements`);
+        continue;
+      }
       const sums = new Map((raw.get(periodKey(statement)) ?? []).map((row) => [row.meter, row.sums]));
-      const meters = [...new Set([...statement.content.lines.map(({ meter }) => meter), ...sums.keys()])].sort();
+      const meters = [...new Set([...lines.map(({ meter }) => meter), ...sums.keys()])].sort();
       const closed = meters.map((meter): Omit<ClosedMeter, 'settledNow'> => ({
         meter,
-        line: statement.content.lines.find((line) => line.meter === meter),
+        line: lines.find((line) => line.meter === meter),
         made: statement.adjustments.filter((adjustment) => adjustment.meter === meter),
         raw: sums.get(meter) ?? NO_SUMS,
         records: records.get(meterKey(statement.tenant, statement.periodId, meter)) ?? NO_RECORDS,

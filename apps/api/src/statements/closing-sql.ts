@@ -1,5 +1,6 @@
 import type { PrismaService, Tx } from '../database/prisma.service';
 import type { PeriodKey } from './raw-sums';
+import type { StatementContent } from './statement-hash';
 
 /** A row of the queue. */
 export interface EndedPeriod extends PeriodKey {
@@ -40,6 +41,27 @@ export async function lastStatements(tx: Tx, tenants: readonly string[]): Promis
     SELECT w.tenant, s.number, s.hash FROM unnest(${[...tenants]}::text[]) AS w(tenant)
     CROSS JOIN LATERAL (SELECT number, hash FROM statements WHERE statements.tenant = w.tenant ORDER BY number DESC LIMIT 1) s`;
   return new Map(rows.map(({ tenant, number, hash }) => [tenant, { number, hash }]));
+}
+
+export interface NewStatement {
+  readonly id: string;
+  readonly startAt: Date;
+  readonly closedAt: Date;
+  readonly content: StatementContent;
+  readonly hash: string;
+}
+
+/** In one statement of text columns: as Prisma's parameters the contents of a batch would take longer than its figures. */
+export async function insertStatements(tx: Tx, statements: readonly NewStatement[]): Promise<void> {
+  const column = (of: (row: NewStatement) => string | number): string[] => statements.map((row) => String(of(row)));
+  await tx.$executeRaw`
+    INSERT INTO statements (id, tenant, period_id, number, start_at, closed_at, closed_by, content, previous_hash, hash)
+    SELECT id::uuid, tenant, period_id, number::int, start_at::timestamptz, closed_at::timestamptz, closed_by, content::jsonb, previous_hash, hash
+    FROM unnest(${column(({ id }) => id)}::text[], ${column(({ content }) => content.tenant)}::text[], ${column(({ content }) => content.period.id)}::text[],
+      ${column(({ content }) => content.number)}::text[], ${column(({ startAt }) => startAt.toISOString())}::text[], ${column(({ closedAt }) => closedAt.toISOString())}::text[],
+      ${column(({ content }) => content.closedBy)}::text[], ${column(({ content }) => JSON.stringify(content))}::text[],
+      ${column(({ content }) => content.previousHash)}::text[], ${column(({ hash }) => hash)}::text[])
+      AS made(id, tenant, period_id, number, start_at, closed_at, closed_by, content, previous_hash, hash)`;
 }
 
 export async function markClosed(tx: Tx, periods: readonly PeriodKey[], closedAt: Date): Promise<void> {

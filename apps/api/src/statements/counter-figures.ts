@@ -57,7 +57,7 @@ export async function readCounterFigures(redis: Redis, parts: readonly PartCount
   return figures;
 }
 
-const wholeNumber = (value: unknown): bigint => (typeof value === 'string' && /^-?\d{1,16}$/.test(value) ? BigInt(value) : 0n);
+const wholeNumber = (value: unknown): bigint => (typeof value === 'string' && /^-?\d{1,19}$/.test(value) ? BigInt(value) : 0n);
 
 /** Null where neither the counter nor its base is there. */
 function figureOf(counter: unknown, base: unknown): bigint | null {

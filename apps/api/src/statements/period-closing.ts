@@ -10,9 +10,10 @@ import { REDIS } from '../database/redis';
 import { recordEvents } from '../events/record-events';
 import { notFound } from '../http/caller';
 import { readPolicyRows } from '../outbox/policy-rows';
+import { finaliseQuotas } from '../quotas/finalise-quotas';
 import type { MeterFigures } from '../usage/meter-figures';
 import { UsageLedger } from '../usage/usage-ledger';
-import { claimEndedPeriods, lastStatements, lockPeriod, markClosed, openPeriodBefore, readCarriedOut, readDraws, takeNotes, type EndedPeriod } from './closing-sql';
+import { claimEndedPeriods, insertStatements, lastStatements, lockPeriod, markClosed, openPeriodBefore, readCarriedOut, readDraws, takeNotes, type EndedPeriod } from './closing-sql';
 import { PeriodSweep } from './period-sweep';
 import { meterKey } from './raw-sums';
 import { reconciliationLine } from './reconciliation';
@@ -89,6 +90,7 @@ export class PeriodClosing {
     const closedAt = new Date(this.clock.now());
     await takeNotes(tx, periods);
     const figures = await this.figuresOf(tx, periods, closedAt);
+    await finaliseQuotas(tx, [...figures.values()].flat(), closedAt);
     const reading = await stores.read(tx, periods);
     const moves = await movesOf(tx, periods);
     const last = await lastStatements(tx, periods.map(({ tenant }) => tenant));
@@ -105,13 +107,9 @@ export class PeriodClosing {
         reconciliation: meters.map((line) => reconciliationLine(line, reading(period.tenant, period.periodId, line.meter))),
         previousHash: hash,
       };
-      return { id: randomUUID(), content, hash: statementHash(content), startAt: period.startAt };
+      return { id: randomUUID(), content, hash: statementHash(content), startAt: period.startAt, closedAt };
     });
-    await tx.statement.createMany({
-      data: statements.map(({ id, content, hash, startAt }) => ({
-        id, tenant: content.tenant, periodId: content.period.id, number: content.number, startAt, closedAt, closedBy, content: { ...content }, previousHash: content.previousHash, hash,
-      })),
-    });
+    await insertStatements(tx, statements);
     await markClosed(tx, periods, closedAt);
     await recordEvents(tx, statements.map(({ id, content, hash }) => closedEvent(id, content, hash, closedAt)));
     failpoint('close.before-commit');

@@ -1,17 +1,15 @@
-import { statementLine, type RouteOutput, type routes, type StatementLine, type StatementVerification } from '@quotaplane/contracts';
-import { z } from 'zod';
+import type { RouteOutput, routes, StatementLine, StatementVerification } from '@quotaplane/contracts';
 import type { PrismaService, Tx } from '../database/prisma.service';
 import { lineFaults, rawFaults } from './figure-faults';
 import { NO_SUMS, periodKey, readRawSums, type PeriodKey, type RawRow } from './raw-sums';
 import { adjustmentHash, NO_HASH, statementHash } from './statement-hash';
-import { storedStatement, type StatementRow } from './stored-statement';
+import { readableLines, storedStatement, type StatementRow } from './stored-statement';
 
 type Problem = StatementVerification['problems'][number];
 
 const STATEMENTS_PER_PAGE = 200;
 const LONGEST_MS = 600_000;
 const PROBLEMS_MAX = 100;
-const lines = z.array(statementLine);
 
 interface Link {
   readonly tenant: string;
@@ -76,12 +74,12 @@ async function missingStatements(tx: Tx, tenant: string | undefined): Promise<Pr
 /** @param raw undefined: not to be compared now */
 function problemsOf(row: StatementRow, before: Link, raw: ReadonlyMap<string, readonly RawRow[]> | undefined): Problem[] {
   const problem = (kind: Problem['problem']) => (detail: string): Problem => ({ tenant: row.tenant, number: row.number, period: row.periodId, problem: kind, detail });
-  const parsed = lines.safeParse(row.content !== null && typeof row.content === 'object' && 'lines' in row.content ? row.content.lines : undefined);
+  const lines = readableLines(row);
   return [
     ...[...chainFaults(row, before)].map(problem('chain')),
     ...[...hashFaults(row)].map(problem('hash')),
     ...[...adjustmentFaults(row)].map(problem('adjustment')),
-    ...(parsed.success ? [...figureFaults(row, parsed.data, raw)] : ['its lines cannot be read']).map(problem('figures')),
+    ...(lines ? [...figureFaults(row, lines, raw)] : ['its lines cannot be read']).map(problem('figures')),
   ];
 }
 

@@ -1,3 +1,5 @@
+import { statementLine, type StatementLine } from '@quotaplane/contracts';
+import { z } from 'zod';
 import type { StatementContent } from './statement-hash';
 
 /** Columns of a statement with its adjustments, as Prisma reads them. */
@@ -30,3 +32,8 @@ export type StoredStatement = Omit<StatementRow, 'content'> & { readonly content
 
 /** Written by the closing alone, and append-only; whoever doubts that asks for a verification. */
 export const storedStatement = (row: StatementRow): StoredStatement => ({ ...row, content: row.content as StatementContent });
+
+const content = z.object({ lines: z.array(statementLine) });
+
+/** Lines of a statement that may have been tampered with; undefined where they are none. */
+export const readableLines = (row: Pick<StatementRow, 'content'>): readonly StatementLine[] | undefined => content.safeParse(row.content).data?.lines;
