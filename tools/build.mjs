@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * Builds what `npm start` runs: `dist/apps/api/{main,worker}.mjs`, `dist/apps/echo/main.mjs` and `dist/apps/console`.
+ * Builds what `npm start` runs: `dist/apps/api/{main,worker,seed,verify-statements}.mjs`, `dist/apps/echo/main.mjs` and `dist/apps/console`.
  *
  * Workspace libraries are inlined, packages from npm stay imports. An app whose inputs did not change is
  * skipped, so a warm start costs the hashing only. Usage: `node tools/build.mjs [--no-console] [--force]`.
@@ -12,7 +12,7 @@ import { fileURLToPath } from 'node:url';
 import { withFileLock } from './stores/file-lock.mjs';
 import { ROOT, fingerprint, isFresh, stamp } from './build-inputs.mjs';
 
-const NODE_APPS = { api: ['main', 'worker', 'seed'], echo: ['main'] };
+const NODE_APPS = { api: ['main', 'worker', 'seed', 'verify-statements'], echo: ['main'] };
 const TOOLING = ['tools/build.mjs', 'tools/build-inputs.mjs', 'tsconfig.base.json', 'package-lock.json'];
 
 /**
