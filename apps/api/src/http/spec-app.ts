@@ -86,6 +86,6 @@ async function send(app: NestFastifyApplication, method: HttpVerb, path: string,
     },
     ...(payload === undefined ? {} : { payload }),
   });
-  const isJson = /json/.test(String(answer.headers['content-type'] ?? '')) && answer.body !== '';
+  const isJson = /(?<!nd)json/.test(String(answer.headers['content-type'] ?? '')) && answer.body !== '';
   return { status: answer.statusCode, headers: answer.headers, text: answer.body, body: isJson ? (JSON.parse(answer.body) as SpecBody) : {} };
 }
