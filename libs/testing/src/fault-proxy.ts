@@ -119,8 +119,9 @@ export class FaultProxy {
     if (fault.kind !== 'drop-after') return this.after(pair, way, () => write(to, bytes));
     const left = fault.bytes - pair.repliedBytes;
     pair.repliedBytes += bytes.length;
-    if (bytes.length < left) return write(to, bytes);
-    to.write(bytes.subarray(0, Math.max(0, left)), () => this.close(pair));
+    // In line with what an earlier fault still holds back, or replies would swap.
+    if (bytes.length < left) return this.after(pair, way, () => write(to, bytes));
+    this.after(pair, way, () => to.write(bytes.subarray(0, Math.max(0, left)), () => this.close(pair)));
   }
 
   /** Runs the step after the delay and after all earlier steps of this direction; at once when there is nothing to wait for. */

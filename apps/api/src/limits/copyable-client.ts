@@ -22,7 +22,7 @@ export async function quotaFetch(url, init = {}, { maxRetries = 3, maxWaitMs = 6
     const resumeAt = performance.now() + waitMs;
     // A timer may fire a moment early; a call sent early is denied again.
     for (let left = waitMs; left > 0; left = resumeAt - performance.now()) {
-      await new Promise((wake) => setTimeout(wake, left));
+      await new Promise((wake) => setTimeout(wake, Math.min(left, 2147483647)));
     }
     init.signal?.throwIfAborted();
   }

@@ -125,6 +125,7 @@ describe('the queue', () => {
     await expect(gateOf({ limit: 0, maxQueue: 0 }).run(() => 'never')).rejects.toThrow(GateFullError);
     expect(() => gateOf({ limit: -1 })).toThrow(InvalidGateOptionError);
     expect(() => gateOf({ maxWaitMs: Number.NaN })).toThrow(InvalidGateOptionError);
+    expect(() => gateOf({ maxWaitMs: 2 ** 31 })).toThrow(InvalidGateOptionError);
   });
 });
 

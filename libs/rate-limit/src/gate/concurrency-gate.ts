@@ -52,6 +52,9 @@ const ASK_AT_ONCE = 32;
  */
 export const createConcurrencyGate = (options: ConcurrencyGateOptions): ConcurrencyGate => new QueueingGate(options);
 
+/** A longer timer fires at once. */
+const TIMER_MAX_MS = 2 ** 31 - 1;
+
 class QueueingGate implements ConcurrencyGate {
   private readonly slots: GateSlots;
   private readonly queue = new Set<Waiter>();
@@ -64,6 +67,7 @@ class QueueingGate implements ConcurrencyGate {
     for (const option of ['limit', 'maxQueue', 'maxWaitMs'] as const) {
       if (!Number.isSafeInteger(options[option]) || options[option] < 0) throw new InvalidGateOptionError(option, options[option]);
     }
+    if (options.maxWaitMs > TIMER_MAX_MS) throw new InvalidGateOptionError('maxWaitMs', options.maxWaitMs);
     this.label = `${options.tenant}/${options.name}`;
     this.slots = new GateSlots({ shareOf: (limit) => limit, deadlineMs: DEADLINE_MS, ...options });
   }
