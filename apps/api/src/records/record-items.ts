@@ -48,42 +48,51 @@ export function refuse(item: unknown, index: number, code: UsageRecordResult['co
   return { index, source: identityOf(item, 'source'), id: identityOf(item, 'id'), status: 'refused', code, pointer: isFit ? pointer : `/${index}`, detail };
 }
 
+interface Fault {
+  readonly pointer: string;
+  readonly detail: string;
+}
+
+/** How one item is read, whether it is a record or an event that carries one. */
 interface Reading {
-  readonly schema: z.ZodType;
-  readonly toRecord: (value: unknown) => unknown;
+  readonly read: (item: unknown) => { readonly record: UsageRecord } | { readonly fault: Fault };
   readonly pointerTo: (field: keyof UsageRecord) => string;
 }
 
-const recordOf: Reading = { schema: usageRecord, toRecord: (value) => value, pointerTo: (field) => `/${field}` };
+const recordOf: Reading = {
+  read: (item) => {
+    const parsed = usageRecord.safeParse(item, { error: sentencesFor(usageRecord) });
+    return parsed.success ? { record: parsed.data } : { fault: faultOf(parsed.error) };
+  },
+  pointerTo: (field) => `/${field}`,
+};
+
 const eventOf: Reading = {
-  schema: usageCloudEvent,
-  toRecord: (value) => {
-    const { source, id, subject, time, data } = usageCloudEvent.parse(value);
-    return { source, id, tenant: subject, at: time, ...data };
+  read: (item) => {
+    const parsed = usageCloudEvent.safeParse(item, { error: sentencesFor(usageCloudEvent) });
+    if (!parsed.success) return { fault: faultOf(parsed.error) };
+    const { source, id, subject, time, data } = parsed.data;
+    const carried = recordOf.read({ source, id, tenant: subject, at: time, ...data });
+    if ('record' in carried) return carried;
+    const field = carried.fault.pointer.slice(1);
+    return { fault: { ...carried.fault, pointer: isField(field) ? EVENT_FIELDS[field] : carried.fault.pointer } };
   },
   pointerTo: (field) => EVENT_FIELDS[field],
 };
 
 function readItem(item: unknown, index: number, reading: Reading, pointerOf: (pointer: string) => string, nowMs: number): SentItem {
-  const pointerTo = (field: keyof UsageRecord): string => pointerOf(reading.pointerTo(field));
-  const [fault] = [...unstorableText(item, ''), ...faultsOf(reading.schema, item)];
-  if (fault) return { refusal: refuse(item, index, 'invalid', pointerOf(fault.pointer), fault.detail) };
-  const record = usageRecord.safeParse(reading.toRecord(item));
-  if (!record.success) {
-    const field = record.error.issues[0]?.path[0];
-    const name = isField(field) ? field : 'id';
-    return { refusal: refuse(item, index, 'invalid', pointerTo(name), record.error.issues[0]?.message ?? 'is invalid') };
-  }
-  const at = new Date(record.data.at);
+  const refused = ({ pointer, detail }: Fault): SentItem => ({ refusal: refuse(item, index, 'invalid', pointerOf(pointer), detail) });
+  const [unstorable] = unstorableText(item, '');
+  if (unstorable) return refused(unstorable);
+  const read = reading.read(item);
+  if ('fault' in read) return refused(read.fault);
+  const at = new Date(read.record.at);
   const bound = boundOf(at.getTime(), nowMs);
-  if (bound !== undefined) return { refusal: refuse(item, index, 'invalid', pointerTo('at'), bound) };
-  return { index, record: record.data, at, pointerTo };
+  if (bound !== undefined) return refused({ pointer: reading.pointerTo('at'), detail: bound });
+  return { index, record: read.record, at, pointerTo: (field) => pointerOf(reading.pointerTo(field)) };
 }
 
-const faultsOf = (schema: z.ZodType, item: unknown) => {
-  const parsed = schema.safeParse(item, { error: sentencesFor(schema) });
-  return parsed.success ? [] : fieldErrorsOf(parsed.error, '');
-};
+const faultOf = (error: z.ZodError): Fault => fieldErrorsOf(error, '')[0] ?? { pointer: '', detail: 'is invalid' };
 
 function boundOf(atMs: number, nowMs: number): string | undefined {
   if (atMs > nowMs + RECORD_FUTURE_MAX_MS) return `must be at most ${RECORD_FUTURE_MAX_MS / 60_000} minutes ahead`;
@@ -91,7 +100,7 @@ function boundOf(atMs: number, nowMs: number): string | undefined {
   return undefined;
 }
 
-const isField = (name: PropertyKey | undefined): name is keyof UsageRecord => typeof name === 'string' && name in EVENT_FIELDS;
+const isField = (name: string): name is keyof UsageRecord => Object.hasOwn(EVENT_FIELDS, name);
 
 function identityOf(item: unknown, member: 'source' | 'id'): string | null {
   const value: unknown = typeof item === 'object' && item !== null ? Reflect.get(item, member) : undefined;
