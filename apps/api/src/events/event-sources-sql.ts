@@ -27,19 +27,25 @@ export interface LimitedTenant {
   readonly limits: Readonly<Record<string, number>>;
 }
 
-/** Tenants that were denied in an hour since `from`, whose event for that hour is not recorded yet. Sums the minutes of charts; takes no lock. */
+/**
+ * Tenants that were denied since `from`, whose event for that hour is not recorded yet, with all denials of the hour so far. Reads the minutes since `from`
+ * by their index, and whole hours of the few that are new; takes no lock.
+ */
 export function selectLimitedTenants(tx: Tx, from: Date, limit: number): Promise<LimitedTenant[]> {
   return tx.$queryRaw<LimitedTenant[]>`
-    WITH hours AS (
-      SELECT m.tenant, date_trunc('hour', m.minute, 'UTC') AS hour, sum(m.denied)::bigint AS denied FROM traffic_minutes m
+    WITH limited AS MATERIALIZED (
+      SELECT DISTINCT m.tenant, date_trunc('hour', m.minute, 'UTC') AS hour FROM traffic_minutes m
       JOIN tenants t ON t.slug = m.tenant AND t.deleted_at IS NULL
-      WHERE m.minute >= ${from} AND m.denied > 0 GROUP BY 1, 2
+      WHERE m.minute >= ${from} AND m.denied > 0
+    ), fresh AS MATERIALIZED (
+      SELECT l.tenant, l.hour FROM limited l
+      WHERE NOT EXISTS (SELECT FROM events e WHERE e.dedupe_key = 'limited|' || l.tenant || '|' || to_char(l.hour AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24'))
+      ORDER BY l.tenant, l.hour LIMIT ${limit}
     )
-    SELECT h.tenant, h.hour, h.denied, COALESCE((
-      SELECT json_object_agg(name, denied) FROM (
+    SELECT f.tenant, f.hour,
+      (SELECT sum(m.denied)::bigint FROM traffic_minutes m WHERE m.tenant = f.tenant AND m.minute >= f.hour AND m.minute < f.hour + interval '1 hour') AS denied,
+      COALESCE((SELECT json_object_agg(name, denied) FROM (
         SELECT entry.key AS name, sum(entry.value::bigint) AS denied FROM traffic_minutes m, jsonb_each_text(m.denied_by_limit) AS entry
-        WHERE m.tenant = h.tenant AND m.minute >= h.hour AND m.minute < h.hour + interval '1 hour' GROUP BY 1) AS by_limit), '{}') AS limits
-    FROM hours h
-    WHERE NOT EXISTS (SELECT FROM events e WHERE e.dedupe_key = 'limited|' || h.tenant || '|' || to_char(h.hour AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24'))
-    ORDER BY h.tenant, h.hour LIMIT ${limit}`;
+        WHERE m.tenant = f.tenant AND m.minute >= f.hour AND m.minute < f.hour + interval '1 hour' GROUP BY 1) AS by_limit), '{}') AS limits
+    FROM fresh f`;
 }

@@ -1,6 +1,6 @@
 import { EVENT_DATA, webhookBody, type EventType } from '@quotaplane/contracts';
 import { startPostgres, TestClock, type TestPostgres } from '@quotaplane/testing';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readConfig } from '../config/app-config';
 import { PrismaService } from '../database/prisma.service';
 import { ENDING_NOTICE_MS, EventSweep } from './event-sweep';
@@ -16,9 +16,11 @@ let tenantId: string;
 beforeAll(async () => {
   postgres = await startPostgres();
   prisma = new PrismaService(readConfig({ DATABASE_URL: postgres.url, REDIS_URL: 'redis://127.0.0.1:1' }));
-  sweep = new EventSweep(prisma, clock);
   ({ id: tenantId } = await prisma.tenant.create({ data: { slug: 'acme', name: 'Acme' } }));
   await prisma.tenant.create({ data: { slug: 'left', name: 'Left', deletedAt: new Date(NOW) } });
+});
+beforeEach(() => {
+  sweep = new EventSweep(prisma, clock);
 });
 afterEach(async () => {
   clock.set(NOW);
@@ -102,14 +104,20 @@ describe('tenant.limited', () => {
     }]);
   });
 
-  // Mutation: look at the running hour only.
-  it('is told in the next hour again, and of a last minute that was folded late', async () => {
+  // Mutation: a worker that starts looks at the running hour only, or one that runs looks no further back than its last look.
+  it('is told in the next hour again, of a last minute that was folded late, and of what no worker has looked at', async () => {
+    const running = new EventSweep(prisma, clock);
     await denials('acme', NOW - 60_000, { a: 1 });
-    await sweep.run();
-    await denials('acme', NOW + HOUR_MS + 29 * 60_000, { a: 1 });
+    await running.run();
+    clock.set(NOW + HOUR_MS + 29.9 * 60_000);
+    await running.run();
+    await denials('acme', NOW + HOUR_MS + 28 * 60_000, { a: 1 });
     clock.set(NOW + HOUR_MS + 31 * 60_000);
-    await sweep.run();
-    expect((await events()).map(({ dedupeKey }) => dedupeKey)).toEqual(['limited|acme|2026-11-30T14', 'limited|acme|2026-11-30T15']);
+    await running.run();
+    await denials('acme', NOW + 2 * HOUR_MS + 29 * 60_000, { a: 1 });
+    clock.set(NOW + 2 * HOUR_MS + 45 * 60_000);
+    await new EventSweep(prisma, clock).run();
+    expect((await events()).map(({ dedupeKey }) => dedupeKey)).toEqual(['limited|acme|2026-11-30T14', 'limited|acme|2026-11-30T15', 'limited|acme|2026-11-30T16']);
   });
 
   it('is told of nobody without denials', async () => {

@@ -8,18 +8,25 @@ import { recordEvents } from './record-events';
 /** How long before its end an override is announced; a shorter one is announced at once. */
 export const ENDING_NOTICE_MS = 24 * 3_600_000;
 const HOUR_MS = 3_600_000;
-/** Minutes are folded a little late, and a worker may have been away: the hour before is looked at for this long. */
+/** A worker that starts looks at the hour before, too, for this long: nobody may have looked at its last minutes. */
 const LATE_MS = 20 * 60_000;
+/** Minutes are folded a little late. */
+const FOLDED_WITHIN_MS = 5 * 60_000;
 const BATCH = 500;
 
 /** Notices what nobody does: an override that is about to end, a tenant that is being limited. Safe to repeat, and for several workers at once. */
 @Injectable()
 export class EventSweep {
+  private lookedAtMs: number | undefined;
+
   constructor(@Inject(PrismaService) private readonly prisma: PrismaService, @Inject(Clock) private readonly clock: Clock) {}
 
   async run(): Promise<void> {
+    const nowMs = this.clock.now();
     while ((await this.recordEndings()) === BATCH);
-    while ((await this.recordLimited()) === BATCH);
+    const from = this.lookedAtMs === undefined ? Math.floor((nowMs - LATE_MS) / HOUR_MS) * HOUR_MS : this.lookedAtMs - FOLDED_WITHIN_MS;
+    while ((await this.recordLimited(new Date(from))) === BATCH);
+    this.lookedAtMs = nowMs;
   }
 
   /** @returns overrides found */
@@ -36,9 +43,8 @@ export class EventSweep {
   }
 
   /** @returns tenants found */
-  private recordLimited(): Promise<number> {
+  private recordLimited(from: Date): Promise<number> {
     const now = new Date(this.clock.now());
-    const from = new Date(Math.floor((now.getTime() - LATE_MS) / HOUR_MS) * HOUR_MS);
     return this.prisma.transaction(async (tx) => {
       const limited = await selectLimitedTenants(tx, from, BATCH);
       await recordEvents(tx, limited.map((found) => {

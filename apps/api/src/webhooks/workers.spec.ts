@@ -1,13 +1,15 @@
 import { webhookAttempt } from '@quotaplane/contracts';
-import { FaultProxy, startPostgres, startRedis, TestClock, type TestPostgres, type TestRedis } from '@quotaplane/testing';
+import { FaultProxy, figure, startPostgres, startRedis, TestClock, type TestPostgres, type TestRedis } from '@quotaplane/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readConfig } from '../config/app-config';
 import { PrismaService } from '../database/prisma.service';
 import { eventually } from '../outbox/worker-rig';
-import { endPending } from './delivery-sql';
+import { attemptDelivery } from './delivery-attempt';
+import { claimDeliveries, endPending, fanOutEvents } from './delivery-sql';
 import { answering, Receiver, WebhookRig } from './webhook-rig';
 
 const LEASE_MS = 60_000;
+const SHARED = figure(100, 2_000);
 let postgres: TestPostgres;
 let redis: TestRedis;
 let rig: WebhookRig;
@@ -39,17 +41,17 @@ const only = async (webhookId: string) => {
 
 describe('two workers', () => {
   // Mutation: claim without FOR UPDATE SKIP LOCKED, or without the lease.
-  it('P23 send each of 200 deliveries once between them', async () => {
+  it(`P23 send each of ${SHARED} deliveries once between them`, async () => {
     const { id } = await rig.endpoint(receiver.url, { concurrency: 20 });
     const workers = await Promise.all([rig.sender({ clock }), rig.sender({ clock })]);
-    const ids = await rig.events(keys(200, 'shared'));
+    const ids = await rig.events(keys(SHARED, 'shared'));
     await eventually(async () => {
       await Promise.all(workers.map(({ sender }) => sender.drain()));
-      return receiver.received.length >= 200;
-    });
+      return receiver.received.length >= SHARED;
+    }, 60_000);
     expect([...receiver.ids].sort()).toEqual([...ids].sort());
     expect((await rig.deliveries(id)).every(({ state, attempts, leasedUntil }) => state === 'delivered' && attempts === 1 && leasedUntil === null)).toBe(true);
-  });
+  }, 90_000);
 
   // Mutation: a limiter of each worker's own, or the rate without the slots.
   it('keep an endpoint\'s rate and concurrency together', async () => {
@@ -193,5 +195,26 @@ describe('what goes away', () => {
     await stopped;
     const states = (await rig.deliveries(id)).map(({ state, attempts }) => `${state} ${attempts}`).sort();
     expect([states, receiver.received.length]).toEqual([['delivered 1', 'pending 0'], 1]);
+  });
+
+  // Mutation: write down what was cut off, or leave its claim to run out.
+  it('a worker that stops before an answer comes: the attempt is cut off, not counted, and free for the next worker', async () => {
+    receiver.answer = () => undefined;
+    const { id } = await rig.endpoint(receiver.url);
+    const { sender, parts } = await rig.sender({ clock });
+    const [eventId] = await rig.events(['cut-off']);
+    await fanOutEvents(rig.prisma, new Date(clock.now()), 10);
+    const [claimed] = await claimDeliveries(rig.prisma, { webhookId: id, most: 1, now: new Date(clock.now()), leasedUntil: new Date(clock.now() + LEASE_MS) });
+    if (!claimed) throw new RangeError('nothing was claimed');
+    const stop = new AbortController();
+    const attempt = attemptDelivery(parts, claimed, stop.signal);
+    await eventually(() => Promise.resolve(receiver.received.length === 1));
+    stop.abort();
+    expect(await attempt).toBe('unmarked');
+    expect(await only(id)).toMatchObject({ state: 'pending', attempts: 0, leasedUntil: null, log: [] });
+    receiver.answer = answering(204);
+    await sender.drain();
+    expect(receiver.ids).toEqual([eventId, eventId]);
+    expect(await only(id)).toMatchObject({ state: 'delivered', attempts: 1 });
   });
 });
