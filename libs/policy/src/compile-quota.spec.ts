@@ -71,6 +71,14 @@ describe('tier changes within a period', () => {
     expect(compile(from).segments.map(({ part, quotas }) => [part, quotas[0]?.allowance])).toEqual([[1, 5_000], [2, 0.8 * 3_000 + 0.2 * 5_000], [1, 5_000], [1, 5_000]]);
   });
 
+  // Mutations: areSameMoves without `before`; no boundary at a change that has no tier span of its own.
+  it('holds in each segment what counts at each of its instants, also where a change that was in force when written follows a dated one', () => {
+    const quotaChanges = [moved(-100, 'carry', 1_000), moved(12, 'carry', 3_000), moved(15, 'prorate', 5_000, true)];
+    const from = source({ tiers: [span(null, 'pro', quota(5_000))], quotaChanges });
+    expect([11, 12].map((day) => at(from, day * DAY_MS)?.allowance)).toEqual([3_000, 4_000]);
+    expect(quotasAt(from, 12 * DAY_MS - 1).quotas[0]?.allowance).toBe(3_000);
+  });
+
   it('takes the new number as it is where the tier before had no such meter, or is not known', () => {
     const tiers = [span(null, 'pro', quota(5_000))];
     const other = { ...moved(-100, 'carry', 1_000), quotas: [{ meter: 'exports', allowance: 1 }] };

@@ -36,11 +36,9 @@ export function quotaMovesAt({ quotaChanges = [] }: Pick<PolicySource, 'quotaCha
   return { part, prorated, before: prorated.length === 0 ? undefined : before, period };
 }
 
-/** Whether two instants have the same numbers, given the same tier version: a prorated one depends on its period's length, too. */
+/** Whether two instants have the same numbers, given the same tier version. A change lies within one period, so that the same changes have the same one. */
 export function areSameMoves(left: QuotaMoves, right: QuotaMoves): boolean {
-  if (left.part !== right.part || left.prorated.length !== right.prorated.length) return false;
-  if (left.prorated.length === 0) return true;
-  return left.before === right.before && left.period.startMs === right.period.startMs && left.period.endMs === right.period.endMs
+  return left.part === right.part && left.before === right.before && left.prorated.length === right.prorated.length
     && left.prorated.every((change, index) => change === right.prorated[index]);
 }
 

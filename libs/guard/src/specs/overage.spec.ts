@@ -56,10 +56,8 @@ describe.each(ADAPTERS)('quotas over HTTP on %s', (adapter) => {
     await platform.publisher.publishTenant({ policy, generation: 1, changeId: 'c055' });
     await platform.publisher.publishKey(hashSecret(`demo-${tenant}`), { tenant, keyId: 'k', userId: null, kind: 'customer' });
     const key = { 'X-Api-Key': `demo-${tenant}` };
-    const startedAtMs = performance.now();
     expect(await statuses(5, '/echo', key)).toEqual([200, 200, 200, 200, 200]);
     const sixth = await app.get('/echo', key);
-    expect(performance.now() - startedAtMs).toBeLessThan(1_000);
     expect(sixth.status).toBe(429);
     expect(await sixth.json()).toMatchObject({ code: 'quota_exceeded', policy: 'month', limit: 5 });
     // Midnight in Kathmandu, 5 h 45 min before that of UTC.
@@ -117,7 +115,8 @@ describe.each(ADAPTERS)('quotas over HTTP on %s', (adapter) => {
 
   // Mutation: `ceiling` not passed on; canDeny without isViolated (the headers then name no quota).
   it.each(['bill', 'throttle'] as const)('ends %s at its ceiling, until the period\'s end', async (overage) => {
-    const key = await tenantWith(`ceiling-${overage}`, [quotaOf(2, { overage, ceiling: 4, ...(overage === 'throttle' ? { throttle: { limit: 50, windowMs: 60_000 } } : {}) })]);
+    const quota = { meter: 'requests', allowance: 2, overage, ceiling: 4, ...(overage === 'throttle' ? { throttle: { limit: 50, windowMs: 60_000 } } : {}) };
+    const key = await platform.tenantWith(`ceiling-${overage}-${adapter}`, { limits: [limitOf()], quotas: [quota] });
     expect(await statuses(4, '/echo', key)).toEqual([200, 200, 200, 200]);
     const denied = await app.get('/echo', key);
     expect(denied.status).toBe(429);
