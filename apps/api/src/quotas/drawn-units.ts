@@ -21,7 +21,7 @@ export async function drawnUnits(db: PrismaService | Tx, ledger: UsageLedger, ro
   const periods = tenantPeriods(rows, { nowMs, before: 1, after: 0 }).filter(({ id }) => unsettled.some(({ period }) => period.id === id));
   const figures = await ledger.figuresOf([rows], new Map([[rows.tenant, periods]]), { db, instant: now });
   for (const stretch of unsettled) {
-    for (const [id, units] of drawsOf(grants, stretch, parts, figures, { untilMs: nowMs })) {
+    for (const [id, units] of drawsOf(grants, stretch, parts, figures, { untilMs: nowMs + 1 })) {
       const grant = grants.find((candidate) => candidate.id === id);
       if (grant && drawOf(grant, stretch) === undefined) drawn.set(id, Math.min(grant.units, (drawn.get(id) ?? 0) + units));
     }
