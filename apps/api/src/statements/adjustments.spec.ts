@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { adjustmentHash } from './statement-hash';
 import { statementFrom } from './statement.mapping';
-import { AUGUST, StatementsRig } from './statements-rig';
+import { AUGUST, StatementsRig } from './specs/statements-rig';
 
 let rig: StatementsRig;
 beforeAll(async () => {

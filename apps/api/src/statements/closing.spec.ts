@@ -4,7 +4,7 @@ import { journalField } from '@quotaplane/usage';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { NO_HASH, statementHash } from './statement-hash';
 import { statementFrom } from './statement.mapping';
-import { AUGUST, SEPTEMBER, StatementsRig } from './statements-rig';
+import { AUGUST, SEPTEMBER, StatementsRig } from './specs/statements-rig';
 
 let rig: StatementsRig;
 let tier: string;

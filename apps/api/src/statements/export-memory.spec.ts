@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { SYSTEM_CALLER } from '../http/caller';
 import { exportBody, UsageService } from '../usage/usage.service';
 import { StatementExport, statementBody } from './statement-export';
-import { AUGUST, StatementsRig } from './statements-rig';
+import { AUGUST, StatementsRig } from './specs/statements-rig';
 
 const ROWS = figure(20_000, 200_000);
 const METERS = 20;

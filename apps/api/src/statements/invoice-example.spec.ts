@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startSpecApp, type SpecApp } from '../http/spec-app';
-import { StatementsRig } from './statements-rig';
+import { StatementsRig } from './specs/statements-rig';
 
 const EXAMPLE = fileURLToPath(new URL('../../../../docs/examples/invoice.mjs', import.meta.url));
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { AUGUST, SEPTEMBER, StatementsRig } from './statements-rig';
+import { AUGUST, SEPTEMBER, StatementsRig } from './specs/statements-rig';
 
 let rig: StatementsRig;
 let tier: string;

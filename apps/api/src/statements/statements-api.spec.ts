@@ -1,7 +1,7 @@
 import { routes, statementSchema } from '@quotaplane/contracts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startSpecApp, type SpecApp } from '../http/spec-app';
-import { AUGUST, SEPTEMBER, StatementsRig } from './statements-rig';
+import { AUGUST, SEPTEMBER, StatementsRig } from './specs/statements-rig';
 
 let rig: StatementsRig;
 let api: SpecApp;

@@ -3,14 +3,14 @@ import { quotaKeys } from '@quotaplane/rate-limit';
 import { redisKeys, type Overage } from '@quotaplane/contracts';
 import { startPostgres, startRedis, TestClock, type TestPostgres, type TestRedis } from '@quotaplane/testing';
 import { acknowledgeJournals, Journal, readJournals, type JournalCell } from '@quotaplane/usage';
-import { OutboxRig } from '../outbox/outbox-rig';
-import { foldBatches } from '../usage/fold-batches';
-import { UsageLedger } from '../usage/usage-ledger';
-import { AdjustmentSweep } from './adjustment-sweep';
-import { PeriodClosing } from './period-closing';
-import { PeriodSweep } from './period-sweep';
-import { verifyStatements } from './statement-verification';
-import { storedStatement, type StoredStatement } from './stored-statement';
+import { OutboxRig } from '../../outbox/outbox-rig';
+import { foldBatches } from '../../usage/fold-batches';
+import { UsageLedger } from '../../usage/usage-ledger';
+import { AdjustmentSweep } from '../adjustment-sweep';
+import { PeriodClosing } from '../period-closing';
+import { PeriodSweep } from '../period-sweep';
+import { verifyStatements } from '../statement-verification';
+import { storedStatement, type StoredStatement } from '../stored-statement';
 
 /** The periods of the specs lie in the past of every clock, that of Postgres too. */
 export const AUGUST = { id: '2026-08-01', startMs: Date.UTC(2026, 7, 1), endMs: Date.UTC(2026, 8, 1) } as const;

@@ -1,4 +1,4 @@
-import type { PrismaService } from '../database/prisma.service';
+import type { PrismaService } from '../../database/prisma.service';
 
 /** Incarnations whose journals a month is made of, two classes each. */
 const NODES = 2;
