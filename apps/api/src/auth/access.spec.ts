@@ -145,7 +145,8 @@ describe('tokens bound to a tenant', () => {
     if (contract.access === 'signed-in' || contract.access === 'public') expect(apply()).toBe(foreign);
     else if ((PLATFORM_ONLY_AREAS as readonly string[]).includes(area)) expect(apply).toThrow('bound to one tenant');
     else if (contract.tenantParam !== undefined) expect(apply).toThrow('no such resource');
-    else if (['/v1/tenants', '/v1/usage/export', '/v1/offenders'].includes(contract.path) && contract.method === 'GET') expect(apply()).toBe(foreign);
+    else if (['/v1/tenants', '/v1/offenders', '/v1/statements/{id}'].includes(contract.path) && contract.method === 'GET') expect(apply()).toBe(foreign);
+    else if (contract.path === '/v1/usage/records') expect(apply()).toBe(foreign);
     else if (contract.path.startsWith('/v1/overrides/{id}') || contract.path === '/v1/penalties/{id}') expect(apply()).toBe(foreign);
     else expect(apply).toThrow('bound to one tenant');
   });
