@@ -10,17 +10,21 @@ import * as lists from '../resources/lists';
 import * as operations from '../resources/operations';
 import * as overrides from '../resources/overrides';
 import * as publicLimits from '../resources/public-limits';
+import * as statements from '../resources/statements';
 import * as tenants from '../resources/tenants';
 import * as tiers from '../resources/tiers';
+import * as topUps from '../resources/top-ups';
 import * as usage from '../resources/usage';
 import * as usageRecords from '../resources/usage-records';
+import * as webhookEvents from '../resources/webhook-events';
+import * as webhooks from '../resources/webhooks';
 
 export type JsonSchema = { [member: string]: unknown };
 
 /** `input` is what a client sends (defaults may be left out), `output` what it gets. */
 export type Side = 'input' | 'output';
 
-const MODULES = [errors, limits, policy, access, classes, journals, keys, lists, operations, overrides, publicLimits, tenants, tiers, usage, usageRecords];
+const MODULES = [errors, limits, policy, access, classes, journals, keys, lists, operations, overrides, publicLimits, statements, tenants, tiers, topUps, usage, usageRecords, webhookEvents, webhooks];
 const COMPONENTS = '#/components/schemas/';
 
 /** Every object schema of the contract by the name it is exported under: `tierSchema` is component `Tier`. */
