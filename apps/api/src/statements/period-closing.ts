@@ -22,6 +22,8 @@ import { statementLine } from './statement-lines';
 import { StoreFigureReader } from './store-figures';
 
 const PERIODS_PER_BATCH = 100;
+/** Batches at once in one worker: while one waits for Postgres the other works out its figures. */
+const LANES = 2;
 const BATCH_LIMIT_MS = 60_000;
 const HOUR_MS = 3_600_000;
 
@@ -54,6 +56,11 @@ export class PeriodClosing {
     await this.periods.ready();
     const before = new Date(this.clock.now() - this.config.closingGraceHours * HOUR_MS);
     const stores = new StoreFigureReader(this.redis);
+    const closed = await Promise.all(Array.from({ length: LANES }, () => this.closeBatches(before, stores)));
+    return closed.reduce((sum, count) => sum + count, 0);
+  }
+
+  private async closeBatches(before: Date, stores: StoreFigureReader): Promise<number> {
     for (let closed = 0; ;) {
       const batch = await this.prisma.transaction(async (tx) => {
         const periods = await claimEndedPeriods(tx, before, PERIODS_PER_BATCH);
