@@ -41,6 +41,10 @@ export const publicQuota = z.strictObject({
   allowance,
   overage,
   throttle: z.strictObject({ name: slug, limit: exactInteger, ...windowFields, worstCaseUnits: exactInteger }).optional(),
+  /** Units at which even calls past the allowance are refused until the next period; absent where there is no such end. */
+  ceiling: exactInteger.optional(),
+  /** Most unused units of the allowance that go over into the next period; absent where none do. */
+  carry: exactInteger.optional(),
 });
 export type PublicQuota = z.infer<typeof publicQuota>;
 
