@@ -68,9 +68,11 @@ export class LimitsService {
     for (const { slug, name, support } of rows) {
       if (slug === platform?.tier && slug !== anonymous?.tier && slug !== fallback) continue;
       // Callers without credentials are judged by their reserved tenant's policy, overrides and all.
-      const segment = slug === anonymous?.tier ? anonymous : this.segmentOfTier(await readTierRow(this.prisma, slug), nowMs);
+      const tier = await readTierRow(this.prisma, slug);
+      const segment = slug === anonymous?.tier ? anonymous : this.segmentOfTier(tier, nowMs);
       if (!segment || segment.tierVersion === 0) continue;
-      tiers.push(publicTierFrom(segment, { name, support, audience: slug === anonymous?.tier ? 'anonymous' : 'accounts' }));
+      const quotas = tier?.versions.find(({ number }) => number === segment.tierVersion)?.content.quotas ?? [];
+      tiers.push(publicTierFrom(segment, { name, support, quotas, audience: slug === anonymous?.tier ? 'anonymous' : 'accounts' }));
       untilMs = Math.min(untilMs, segment.untilMs);
     }
     const used = ALGORITHMS.filter((algorithm) => tiers.some(({ limits }) => limits.some((limit) => limit.algorithm === algorithm)));

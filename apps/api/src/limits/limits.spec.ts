@@ -24,7 +24,7 @@ beforeAll(async () => {
   const free = await rig.tier('free', { limits: [rate(100, 20), { ...rate(7, 7), name: 'proposed', mode: 'shadow' }], concurrency: 10 });
   const pro = await rig.tier('pro', {
     limits: [rate(1000, 100), login],
-    quotas: [{ meter: 'requests', allowance: 500, overage: 'throttle', throttle: { limit: 9, windowMs: MINUTE_MS }, alertAt: [] }],
+    quotas: [{ meter: 'requests', allowance: 500, overage: 'throttle', throttle: { limit: 9, windowMs: MINUTE_MS }, ceiling: 900, carry: { cap: 70 }, alertAt: [] }],
   });
   const anonymous = await rig.tier('anonymous', { limits: [{ ...rate(600, 600), name: 'global', scope: 'global' }, { ...rate(30, 10), name: 'per-address', scope: 'ip' }], quotas: [] });
   const batch = await rig.tier('batch', { quotas: [], limits: [
@@ -75,14 +75,14 @@ describe('/limits.json', () => {
     expect(tier.limits.map(({ window: _window, worstCaseUnits: _worst, ...told }) => told)).toEqual(enforced(segment));
     expect(tier.concurrency).toBe(segment.concurrency.limit);
     expect(tier.tierVersion).toBe(segment.tierVersion);
-    expect(tier.quotas.map(({ meter, allowance, overage, throttle }) => ({ meter, allowance, overage, ...(throttle ? { throttle: { limit: throttle.limit, windowMs: throttle.windowMs } } : {}) })))
+    expect(tier.quotas.map(({ meter, allowance, overage, throttle, ceiling }) => ({ meter, allowance, overage, ...(throttle ? { throttle: { limit: throttle.limit, windowMs: throttle.windowMs } } : {}), ...(ceiling === undefined ? {} : { ceiling }) })))
       .toEqual(segment.quotas.map(({ sources: _sources, ...told }) => told));
   });
 
   it('names windows in words and the worst case in any of them', async () => {
     const { limits, quotas } = await tierOf('pro');
     expect(limits.map(({ window, worstCaseUnits }) => [window, worstCaseUnits])).toEqual([['1 minute', 1100], ['15 minutes', 10]]);
-    expect(quotas[0]).toMatchObject({ name: 'month', throttle: { name: 'month-throttle', window: '1 minute', worstCaseUnits: 18 } });
+    expect(quotas[0]).toMatchObject({ name: 'month', ceiling: 900, carry: 70, throttle: { name: 'month-throttle', window: '1 minute', worstCaseUnits: 18 } });
   });
 
   it('tells how long a queue holds a call, what an algorithm promises at worst and what a penalty does', async () => {

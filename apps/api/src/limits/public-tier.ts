@@ -1,9 +1,14 @@
-import type { ClassCatalogue, CompiledLimit, CompiledQuota, PublicClass, PublicLimit, PublicQuota, PublicTier, Segment } from '@quotaplane/contracts';
+import type { ClassCatalogue, CompiledLimit, CompiledQuota, PublicClass, PublicLimit, PublicQuota, PublicTier, Quota, Segment } from '@quotaplane/contracts';
 import { durationInWords } from './in-words';
 import { worstCaseUnits } from './worst-case';
 
-/** What a tier's consumers see of the segment that guards run. Nothing of the tier's rows but its name and support. */
-export function publicTierFrom(segment: Segment, tier: Pick<PublicTier, 'name' | 'support' | 'audience'>): PublicTier {
+/**
+ * What a tier's consumers see of the segment that guards run. Nothing of the tier's rows but its name and support, and what goes over into the next period:
+ * that is worked out when a period ends, and no segment says it.
+ */
+export function publicTierFrom(
+  segment: Segment, tier: Pick<PublicTier, 'name' | 'support' | 'audience'> & { readonly quotas: readonly Pick<Quota, 'meter' | 'carry'>[] },
+): PublicTier {
   return {
     slug: segment.tier,
     name: tier.name,
@@ -13,7 +18,7 @@ export function publicTierFrom(segment: Segment, tier: Pick<PublicTier, 'name' |
     // A shadow limit denies nobody, so it is nobody's limit.
     limits: segment.limits.filter((limit) => limit.mode === 'enforce').map(publicLimitFrom),
     concurrency: segment.concurrency.limit,
-    quotas: segment.quotas.map(publicQuotaFrom),
+    quotas: segment.quotas.map((quota) => publicQuotaFrom(quota, tier.quotas.find(({ meter }) => meter === quota.meter)?.carry?.cap)),
   };
 }
 
@@ -22,14 +27,17 @@ function publicLimitFrom(compiled: CompiledLimit): PublicLimit {
   return { ...told, ...windowOf(told.windowMs), worstCaseUnits: worstCaseUnits(compiled) };
 }
 
-function publicQuotaFrom({ meter, allowance, overage, throttle }: CompiledQuota): PublicQuota {
+function publicQuotaFrom({ meter, allowance, overage, throttle, ceiling }: CompiledQuota, carry: number | undefined): PublicQuota {
   // Names as in the response fields; the contract fixes them.
   const name = meter === 'requests' ? 'month' : `month-${meter}`;
   const lane = throttle && {
     name: `${name}-throttle`, limit: throttle.limit, ...windowOf(throttle.windowMs),
     worstCaseUnits: worstCaseUnits({ algorithm: 'token-bucket', limit: throttle.limit, burst: null }) ?? 0,
   };
-  return { name, meter, allowance, overage, ...(lane ? { throttle: lane } : {}) };
+  return {
+    name, meter, allowance, overage, ...(lane ? { throttle: lane } : {}),
+    ...(ceiling === undefined ? {} : { ceiling }), ...(carry === undefined || allowance === null ? {} : { carry }),
+  };
 }
 
 /** Costs of the classes as guards run them, sorted by slug. What happens while the limiter is away is not the public's business. */

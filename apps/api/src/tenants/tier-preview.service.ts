@@ -11,8 +11,8 @@ import { tenantPeriodAt, tenantPeriods } from './tenant-calendar';
 import { requireUsableTier } from './tenant-rules';
 import { moveInstant, moveUsage } from './tier-moves';
 
-type Preview = RouteOutput<typeof routes.tenantTierPreview>;
-type Figures = NonNullable<Preview['meters'][number]['before']>;
+export type TierPreview = RouteOutput<typeof routes.tenantTierPreview>;
+type Figures = NonNullable<TierPreview['meters'][number]['before']>;
 
 /** Quotas of one instant, with what was used of them so far. */
 interface Moment {
@@ -30,7 +30,7 @@ export class TierPreviewService {
   ) {}
 
   /** @throws {DomainError} invalid, in the words of the move itself */
-  async get({ params: { slug }, query }: RouteInput<typeof routes.tenantTierPreview>): Promise<Preview> {
+  async get({ params: { slug }, query }: RouteInput<typeof routes.tenantTierPreview>): Promise<TierPreview> {
     const at = new Date(this.clock.now());
     const [{ rows, move }, asOf] = await Promise.all([this.prisma.transaction((tx) => readMove(tx, slug, query, at)), this.ledger.asOf()]);
     const effectiveMs = move.effectiveAt.getTime();

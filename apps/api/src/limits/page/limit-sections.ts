@@ -69,11 +69,18 @@ function quotaSection(name: string, members: readonly OnTier<PublicQuota>[]): Ht
 <h3 id="${name}"><code>${name}</code></h3>
 <p>Units of the meter ${members[0]?.entry.meter} in one period.</p>
 ${tableOf(`${name} by tier`, ['Tier', 'Allowance', 'Past it, calls are'], rows)}
+${members.flatMap(({ tier, entry }) => beyondAllowance(entry).map((sentence) => html`<p>${tier.name}: ${sentence}</p>`))}
 ${lanes.length === 0 ? null : html`<h4 id="${name}-throttle"><code>${name}-throttle</code></h4>
 <p>The slower pace past the allowance, a <a href="#_algorithms">token-bucket</a> of your account.</p>
 ${tableOf(`${name}-throttle by tier`, ['Tier', 'Units', 'Most in any window'], lanes.map(({ tier, throttle }) => [tier.name, `${figure(throttle.limit)} per ${perWindow(throttle.window)}`, unitsOf(throttle.worstCaseUnits)]))}`}
 </section>`;
 }
+
+/** What else is agreed on an allowance, one sentence each. */
+const beyondAllowance = ({ ceiling, carry }: PublicQuota): string[] => [
+  ...(ceiling === undefined ? [] : [`from ${figure(ceiling)} units on every call is refused with quota_exceeded until the next period.`]),
+  ...(carry === undefined ? [] : [`up to ${figure(carry)} units that are not used go over into the next period.`]),
+];
 
 /** Entries by name, in the order in which the tiers name them first. */
 function byName<T extends { readonly name: string }>(tiers: readonly PublicTier[], entriesOf: (tier: PublicTier) => readonly T[]): Map<string, OnTier<T>[]> {
