@@ -27,7 +27,7 @@ it('keeps 90 days of chart minutes and works off older ones batch by batch, also
   const old = tenants.flatMap((tenant) => Array.from({ length: 60 }, (_, index) => row(tenant, HISTORY_MS.traffic + (index + 1) * MINUTE_MS)));
   const kept = tenants.flatMap((tenant) => [row(tenant, HISTORY_MS.traffic - MINUTE_MS), row(tenant, 0)]);
   await rig.prisma.trafficMinute.createMany({ data: [...old, ...kept] });
-  const sweep = () => new HistoryRetention(rig.prisma, clock).sweep({ traffic: 7, changes: 7, recordIds: 7 });
+  const sweep = () => new HistoryRetention(rig.prisma, clock).sweep({ traffic: 7, changes: 7, recordIds: 7, deliveries: 7, events: 7 });
   const [one, two] = await Promise.all([sweep(), sweep()]);
   // Where a batch met only rows that the other worker held, it stops early: the next sweep goes on.
   const rest = await sweep();
@@ -53,7 +53,7 @@ it('keeps 180 days of receipts, whatever is not published, and the change of eac
     await change('old', old, [5]), await change('old without revisions', old), await change('present revision', old, [7]),
     await change('not published', null), await change('young', aged(HISTORY_MS.changes - 1_000), [6]),
   ]);
-  expect((await new HistoryRetention(rig.prisma, clock).sweep({ traffic: 1, changes: 1, recordIds: 1 })).changes).toBe(2);
+  expect((await new HistoryRetention(rig.prisma, clock).sweep({ traffic: 1, changes: 1, recordIds: 1, deliveries: 1, events: 1 })).changes).toBe(2);
   const left = (await rig.prisma.change.findMany()).map(({ id }) => names.get(id));
   expect(left.sort()).toEqual(['not published', 'present revision', 'young']);
   expect((await rig.prisma.changeRevision.findMany({ orderBy: { revision: 'asc' } })).map(({ revision }) => revision)).toEqual([6, 7]);
@@ -64,6 +64,23 @@ it('P13 keeps the ids of usage records for 35 days to the ms, and works off olde
   const id = (recordId: string, ageMs: number) => ({ tenant: 'acme', source: 'billing', recordId, receivedAt: aged(ageMs) });
   const old = Array.from({ length: 25 }, (_, index) => id(`old-${index}`, HISTORY_MS.recordIds + 1 + index));
   await rig.prisma.usageRecordId.createMany({ data: [...old, id('at-the-end', HISTORY_MS.recordIds), id('34-days', 34 * 24 * 60 * MINUTE_MS), id('new', 0)] });
-  expect((await new HistoryRetention(rig.prisma, clock).sweep({ traffic: 7, changes: 7, recordIds: 7 })).recordIds).toBe(25);
+  expect((await new HistoryRetention(rig.prisma, clock).sweep({ traffic: 7, changes: 7, recordIds: 7, deliveries: 7, events: 7 })).recordIds).toBe(25);
   expect((await rig.prisma.usageRecordId.findMany({ orderBy: { receivedAt: 'asc' } })).map(({ recordId }) => recordId)).toEqual(['at-the-end', '34-days', 'new']);
+});
+
+// Mutations: drop what waits to be sent; drop an event before its deliveries; forget keys after 90 days.
+it('keeps ended deliveries for 90 days and events for 400, and whatever is still to be sent', async () => {
+  const { id: webhookId } = await rig.prisma.webhook.create({ data: { url: 'https://example.com', events: ['tenant.limited'], secret: 'whsec_x', createdBy: 'spec' } });
+  const event = async (name: string, ageMs: number, delivery?: { readonly state: string; readonly ageMs: number }): Promise<void> => {
+    const { id } = await rig.prisma.event.create({ data: { type: 'tenant.limited', dedupeKey: name, at: aged(ageMs), data: {}, createdAt: aged(ageMs), fannedOutAt: aged(ageMs) } });
+    if (delivery) await rig.prisma.webhookDelivery.create({ data: { webhookId, eventId: id, state: delivery.state, createdAt: aged(delivery.ageMs) } });
+  };
+  const [oldDelivery, oldEvent] = [HISTORY_MS.deliveries + 1_000, HISTORY_MS.events + 1_000];
+  for (let index = 0; index < 5; index += 1) await event(`old-${index}`, oldEvent, { state: 'delivered', ageMs: oldDelivery });
+  await event('waits', oldEvent, { state: 'pending', ageMs: oldDelivery });
+  await event('key', oldDelivery, { state: 'given-up', ageMs: oldDelivery });
+  await event('young', 0, { state: 'delivered', ageMs: HISTORY_MS.deliveries - 1_000 });
+  const { deliveries, events } = await new HistoryRetention(rig.prisma, clock).sweep({ traffic: 2, changes: 2, recordIds: 2, deliveries: 2, events: 2 });
+  expect([deliveries, events]).toEqual([6, 5]);
+  expect((await rig.prisma.event.findMany({ orderBy: { dedupeKey: 'asc' }, include: { deliveries: true } })).map(({ dedupeKey, deliveries: held }) => [dedupeKey, held.length])).toEqual([['key', 0], ['waits', 1], ['young', 1]]);
 });

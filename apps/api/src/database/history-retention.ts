@@ -1,14 +1,17 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { RECORD_MEMORY_MS } from '@quotaplane/contracts';
 import { Clock } from '../config/clock';
-import { deleteChangesBefore, deleteRecordIdsBefore, deleteTrafficBefore } from './history-sql';
+import { deleteChangesBefore, deleteDeliveriesBefore, deleteEventsBefore, deleteRecordIdsBefore, deleteTrafficBefore } from './history-sql';
 import { PrismaService } from './prisma.service';
 
 const DAY_MS = 86_400_000;
-/** How long what is of no more consequence is kept: minutes of charts, receipts of changes, ids of usage records. Ledger and audit log are never trimmed. */
-export const HISTORY_MS = { traffic: 90 * DAY_MS, changes: 180 * DAY_MS, recordIds: RECORD_MEMORY_MS } as const;
+/**
+ * How long what is of no more consequence is kept: minutes of charts, receipts of changes, ids of usage records, ended deliveries, and events, whose keys must
+ * outlive all that can happen to their period. Ledger and audit log are never trimmed.
+ */
+export const HISTORY_MS = { traffic: 90 * DAY_MS, changes: 180 * DAY_MS, recordIds: RECORD_MEMORY_MS, deliveries: 90 * DAY_MS, events: 400 * DAY_MS } as const;
 
-const ROWS_PER_BATCH = { traffic: 5_000, changes: 1_000, recordIds: 5_000 } as const;
+const ROWS_PER_BATCH = { traffic: 5_000, changes: 1_000, recordIds: 5_000, deliveries: 1_000, events: 1_000 } as const;
 /** A long backlog is worked off over several sweeps, so that none holds its job for long. */
 const BATCHES_MAX = 100;
 
@@ -27,6 +30,8 @@ export class HistoryRetention {
       traffic: await inBatches(rowsPerBatch.traffic, () => deleteTrafficBefore(this.prisma, before(HISTORY_MS.traffic), rowsPerBatch.traffic)),
       changes: await inBatches(rowsPerBatch.changes, () => deleteChangesBefore(this.prisma, before(HISTORY_MS.changes), rowsPerBatch.changes)),
       recordIds: await inBatches(rowsPerBatch.recordIds, () => deleteRecordIdsBefore(this.prisma, before(HISTORY_MS.recordIds), rowsPerBatch.recordIds)),
+      deliveries: await inBatches(rowsPerBatch.deliveries, () => deleteDeliveriesBefore(this.prisma, before(HISTORY_MS.deliveries), rowsPerBatch.deliveries)),
+      events: await inBatches(rowsPerBatch.events, () => deleteEventsBefore(this.prisma, before(HISTORY_MS.events), rowsPerBatch.events)),
     };
   }
 }

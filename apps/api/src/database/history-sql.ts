@@ -28,6 +28,23 @@ export async function deleteChangesBefore(db: PrismaService, before: Date, batch
   });
 }
 
+/** Deletes a batch of deliveries that have ended, made before an instant, oldest first. @returns rows deleted */
+export async function deleteDeliveriesBefore(db: PrismaService, before: Date, batch: number): Promise<number> {
+  return db.$executeRaw`
+    DELETE FROM webhook_deliveries USING (
+      SELECT id FROM webhook_deliveries WHERE created_at < ${before} AND state <> 'pending' ORDER BY created_at, id LIMIT ${batch} FOR UPDATE SKIP LOCKED
+    ) AS old WHERE webhook_deliveries.id = old.id`;
+}
+
+/** Deletes a batch of events from before an instant that nothing is delivered of any more. Their keys are forgotten with them. @returns rows deleted */
+export async function deleteEventsBefore(db: PrismaService, before: Date, batch: number): Promise<number> {
+  return db.$executeRaw`
+    DELETE FROM events USING (
+      SELECT id FROM events WHERE fanned_out_at < ${before} AND NOT EXISTS (SELECT 1 FROM webhook_deliveries held WHERE held.event_id = events.id)
+      ORDER BY fanned_out_at, id LIMIT ${batch} FOR UPDATE SKIP LOCKED
+    ) AS old WHERE events.id = old.id`;
+}
+
 /**
  * Deletes a batch of ids of usage records that came before an instant, oldest first; with SKIP LOCKED, as above. A record that comes with one of
  * them meanwhile waits for the batch and is then new: it cannot be the same usage, for that would be older than a record may be.
