@@ -184,6 +184,25 @@ describe('reconciliation', () => {
     expect(await item()).toMatchObject({ used: '37', breakdown: { admitted: '37', recovered: '0' } });
   });
 
+  // Mutation: give up every life that no fold has heard of for a while; what it counts next is then taken off what a dead one left.
+  it('gives up no node that lives, however long the fold stood still', async () => {
+    const [living, dead] = [new SpecNode(rig.redis), new SpecNode(rig.redis)];
+    await living.admit(nameOf(), 10);
+    await dead.admit(nameOf(), 7);
+    await Promise.all([living.journal.flush(), living.beat(), dead.beat(60_000)]);
+    await fold.run();
+    const reconciliation = new PromptReconciliation(rig.prisma, rig.redis);
+    await rounds(reconciliation, living);
+    expect(await item()).toMatchObject({ used: '17', breakdown: { recovered: '7' } });
+    await rig.prisma.incarnation.update({ where: { id: living.incarnation }, data: { foldedAt: new Date(Date.now() - 60_000) } });
+    await living.beat();
+    await reconciliation.run();
+    await living.admit(nameOf(), 20);
+    await living.journal.flush();
+    await fold.run();
+    expect(await item()).toMatchObject({ used: '37', breakdown: { admitted: '30', recovered: '7' } });
+  });
+
   // Mutation: look only at counters that somebody has journaled for.
   it('finds the counter of a node that died before its first flush', async () => {
     const [living, dead] = [new SpecNode(rig.redis), new SpecNode(rig.redis)];

@@ -64,7 +64,8 @@ export class Reconciliation {
     await this.judge(asOf.getTime(), nowMs);
     const living = new Set(liveNodes(nodes, nowMs).map(({ incarnation }) => incarnation));
     const silent = nodes.filter((node) => node.kind === 'service' && nowMs - node.seenAtMs > SILENT_MS).map(({ incarnation }) => incarnation);
-    const lives = await readLostLives(this.prisma, new Date(nowMs - SILENT_MS), new Date(nowMs - LOST_WITHIN_MS));
+    // Where the fold stood still, such as while Postgres was away, those that live look as silent in the ledger as the dead.
+    const lives = (await readLostLives(this.prisma, new Date(nowMs - SILENT_MS), new Date(nowMs - LOST_WITHIN_MS))).filter((id) => !living.has(id));
     // Marked before anything is booked for them: a fold that brings one back must know.
     if (lives.length > 0) await this.prisma.transaction((tx) => markLost(tx, lives, new Date(nowMs)));
     const lost = [...new Set([...silent, ...lives, ...this.looks.keys()])].filter((id) => !living.has(id) && (this.looks.get(id) ?? 0) < LOOKS_PER_LIFE);
