@@ -130,6 +130,7 @@ it('removes platform keys of another type, and all goes on', async () => {
   await settled(20_000);
 }, 90_000);
 
+// Mutation: add a schedule where one stands.
 it('C071 keeps one schedule for each sweep, whoever upserts it and however often', async () => {
   const ensure = workers.map((worker) => worker.app.get(StoreWatch));
   await rig.redis.del('{qp-jobs}:sweeps:repeat');
