@@ -77,6 +77,9 @@ it('tells records and corrections that come after closing apart, with the reason
     [1, 'requests', '10', 'external', null], [2, 'requests', '-4', 'correction', 'counted twice'], [3, 'requests', '-1', 'correction', 'a test call'],
   ]);
   expect(await rig.verify('records')).toMatchObject({ isSound: true });
+  await rig.tamper(`UPDATE usage_records SET units = units + 1 WHERE record_id = 'a'`);
+  expect((await rig.verify('records')).problems).toMatchObject([{ number: 1, problem: 'figures', detail: expect.stringContaining('add up to 6') }]);
+  await rig.tamper(`UPDATE usage_records SET units = units - 1 WHERE record_id = 'a'`);
 });
 
 it('takes off what was recovered for a node that then came back with its journal', async () => {

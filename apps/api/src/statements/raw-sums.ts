@@ -48,3 +48,12 @@ export async function readRawSums(db: PrismaService | Tx, wanted: readonly Perio
   }
   return byPeriod;
 }
+
+/** Sum of the single usage records by {@link meterKey}. Nothing of a period whose partition was archived. */
+export async function readRecordSums(db: PrismaService | Tx, wanted: readonly PeriodKey[]): Promise<Map<string, bigint>> {
+  const rows = await db.$queryRaw<(PeriodKey & { readonly meter: string; readonly units: string })[]>`
+    SELECT tenant, period_id AS "periodId", meter, sum(units)::text AS units FROM usage_records
+    WHERE period_id = ANY(${[...new Set(wanted.map(({ periodId }) => periodId))]}::text[]) AND tenant = ANY(${[...new Set(wanted.map(({ tenant }) => tenant))]}::text[])
+    GROUP BY tenant, period_id, meter`;
+  return new Map(rows.map(({ tenant, periodId, meter, units }) => [meterKey(tenant, periodId, meter), BigInt(units)]));
+}

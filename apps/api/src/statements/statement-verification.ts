@@ -1,7 +1,7 @@
 import type { RouteOutput, routes, StatementLine, StatementVerification } from '@quotaplane/contracts';
 import type { PrismaService, Tx } from '../database/prisma.service';
 import { lineFaults, rawFaults } from './figure-faults';
-import { NO_SUMS, periodKey, readRawSums, type PeriodKey, type RawRow } from './raw-sums';
+import { meterKey, NO_SUMS, periodKey, readRawSums, readRecordSums, type PeriodKey, type RawRow } from './raw-sums';
 import { adjustmentHash, NO_HASH, statementHash } from './statement-hash';
 import { readableLines, storedStatement, type StatementRow } from './stored-statement';
 
@@ -10,6 +10,12 @@ type Problem = StatementVerification['problems'][number];
 const STATEMENTS_PER_PAGE = 200;
 const LONGEST_MS = 600_000;
 const PROBLEMS_MAX = 100;
+
+/** Raw rows of a page of statements, read anew. */
+interface RawRows {
+  readonly sums: ReadonlyMap<string, readonly RawRow[]>;
+  readonly records: ReadonlyMap<string, bigint>;
+}
 
 interface Link {
   readonly tenant: string;
@@ -31,7 +37,7 @@ export function verifyStatements(prisma: PrismaService, tenant?: string): Promis
     let [statements, tenants] = [0, 0];
     for (;;) {
       const page = await statementsAfter(tx, last, tenant);
-      const raw = await readRawSums(tx, page);
+      const raw: RawRows = { sums: await readRawSums(tx, page), records: await readRecordSums(tx, page) };
       const waiting = await notedOf(tx, page);
       for (const row of page) {
         const isFirst = row.tenant !== last.tenant;
@@ -72,7 +78,7 @@ async function missingStatements(tx: Tx, tenant: string | undefined): Promise<Pr
 }
 
 /** @param raw undefined: not to be compared now */
-function problemsOf(row: StatementRow, before: Link, raw: ReadonlyMap<string, readonly RawRow[]> | undefined): Problem[] {
+function problemsOf(row: StatementRow, before: Link, raw: RawRows | undefined): Problem[] {
   const problem = (kind: Problem['problem']) => (detail: string): Problem => ({ tenant: row.tenant, number: row.number, period: row.periodId, problem: kind, detail });
   const lines = readableLines(row);
   return [
@@ -111,10 +117,16 @@ function* adjustmentFaults({ hash, adjustments }: StatementRow): Generator<strin
   }
 }
 
-function* figureFaults(row: StatementRow, own: readonly StatementLine[], raw: ReadonlyMap<string, readonly RawRow[]> | undefined): Generator<string> {
-  for (const line of own) yield* lineFaults(line);
+function* figureFaults(row: StatementRow, lines: readonly StatementLine[], raw: RawRows | undefined): Generator<string> {
+  for (const line of lines) yield* lineFaults(line);
   if (raw === undefined) return;
-  const sums = new Map((raw.get(periodKey(row)) ?? []).map((one) => [one.meter, one.sums]));
-  const meters = new Set([...own.map(({ meter }) => meter), ...sums.keys(), ...row.adjustments.map(({ meter }) => meter)]);
-  for (const meter of [...meters].sort()) yield* rawFaults(meter, own.find((line) => line.meter === meter), row.adjustments, sums.get(meter) ?? NO_SUMS);
+  const sums = new Map((raw.sums.get(periodKey(row)) ?? []).map((one) => [one.meter, one.sums]));
+  const meters = new Set([...lines.map(({ meter }) => meter), ...sums.keys(), ...row.adjustments.map(({ meter }) => meter)]);
+  for (const meter of [...meters].sort()) {
+    const own = sums.get(meter) ?? NO_SUMS;
+    yield* rawFaults(meter, lines.find((line) => line.meter === meter), row.adjustments, own);
+    const records = raw.records.get(meterKey(row.tenant, row.periodId, meter));
+    const summed = own.external + own.late - own.corrections + own.adjusted;
+    if (records !== undefined && records !== summed) yield `${meter}: the single usage records add up to ${records}, their sums to ${summed}`;
+  }
 }
