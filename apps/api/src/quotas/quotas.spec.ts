@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { readPolicyRows } from '../outbox/policy-rows';
+import { finaliseQuotas } from './finalise-quotas';
 import { QuotaRig } from './specs/quota-rig';
 
 const DAY_MS = 86_400_000;
@@ -152,6 +154,35 @@ it('waits up to a minute for journals of before the end', async () => {
   await rig.sweep().run();
   expect((await rig.quota('patient'))?.allowance).toBe(145);
   await rig.prisma.incarnation.deleteMany();
+}, 60_000);
+
+// Mutation: keep provisional rows at the closing; publish nothing where the closing found other figures; change final rows.
+it('makes draws and carried units final at the closing, corrects what was provisional and has the tenant published', async () => {
+  rig.clock.set(MARCH + 10 * DAY_MS);
+  await rig.tier('both', { allowance: 100, carry: { cap: 50 } });
+  for (const slug of ['late', 'steady']) await rig.tenant(slug, 'both');
+  await rig.topUp('late', { units: 40 });
+  await rig.relay();
+  await rig.call('late', 110);
+  await rig.call('steady', 80);
+  await settledAfter(APRIL);
+  expect([(await rig.quota('late'))?.allowance, (await rig.quota('steady'))?.allowance]).toEqual([130, 120]);
+  await rig.journal({ tenant: 'late', meter: 'requests', periodId: '2027-03-01', part: 1, generation: 1 }, 20);
+  rig.clock.set(APRIL + DAY_MS);
+  const close = async (): Promise<string[]> => {
+    const now = new Date(rig.clock.now());
+    const tenants = await readPolicyRows(rig.prisma, ['late', 'steady'], { overrides: 'all', now });
+    const period = { id: '2027-03-01', startMs: MARCH, endMs: APRIL, timezone: 'UTC' };
+    const figures = await rig.ledger.figuresOf(tenants, new Map(tenants.map(({ tenant }) => [tenant, [period]])));
+    return rig.prisma.transaction((tx) => finaliseQuotas(tx, figures, now));
+  };
+  expect(await close()).toEqual(['late']);
+  expect(await rig.prisma.topUpDraw.findMany({ where: { topUp: { tenant: { slug: 'late' } } } })).toMatchObject([{ units: 30n, isFinal: true }]);
+  expect(await rig.prisma.usageCarry.findMany({ where: { tenant: { in: ['late', 'steady'] } }, orderBy: { tenant: 'asc' } }))
+    .toMatchObject([{ tenant: 'late', periodId: '2027-04-01', units: 0n, isFinal: true }, { tenant: 'steady', units: 20n, isFinal: true }]);
+  await rig.sweep().run();
+  expect((await rig.quota('late'))?.allowance).toBe(110);
+  expect(await close()).toEqual([]);
 }, 60_000);
 
 it('names the field that cannot be', async () => {

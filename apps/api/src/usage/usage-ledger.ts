@@ -1,9 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { NODE_ALIVE_MS, type DegradedSettlement, type UsageItem } from '@quotaplane/contracts';
-import { NO_USAGE, periodAt, periodsAround } from '@quotaplane/usage';
+import { NO_USAGE } from '@quotaplane/usage';
 import { Clock } from '../config/clock';
 import { PrismaService, type Tx } from '../database/prisma.service';
 import { readPolicyRows, type TenantPolicyRows } from '../outbox/policy-rows';
+import { tenantPeriodAt, tenantPeriods } from '../tenants/tenant-calendar';
 import { readAsOf } from './fold-sql';
 import type { MeterFigures, TenantPeriod } from './meter-figures';
 import { partRulesOf, settlePart } from './part-rules';
@@ -83,7 +84,7 @@ export class UsageLedger {
   private async periodsOf(tenants: readonly TenantPolicyRows[], selector: PeriodSelector): Promise<ReadonlyMap<string, readonly ListedPeriod[]>> {
     const nowMs = this.clock.now();
     if (selector === 'current') {
-      return new Map(tenants.map(({ tenant, timezone, anchorDay }) => [tenant, [{ ...periodAt({ timezone, anchorDay, nowMs }), timezone, isClosed: false }]]));
+      return new Map(tenants.map((tenant) => [tenant.tenant, [{ ...tenantPeriodAt(tenant, nowMs), isClosed: false }]]));
     }
     const recorded = await this.prisma.usagePeriod.findMany({
       where: { tenant: { in: tenants.map(({ tenant }) => tenant) }, periodId: { startsWith: `${selector}-` } },
@@ -99,10 +100,10 @@ export class UsageLedger {
   }
 }
 
-/** Periods of a tenant's present calendar that start in a month. */
-const calendarOf = ({ timezone, anchorDay }: TenantPolicyRows, month: string): ListedPeriod[] =>
-  periodsAround({ timezone, anchorDay, nowMs: Date.parse(`${month}-15T12:00:00Z`), before: 1, after: 1 })
-    .filter(({ id }) => id.startsWith(`${month}-`)).map((period) => ({ ...period, timezone, isClosed: false }));
+/** Periods of a tenant that start in a month, by its calendars; a transition may be as short as 26 h. */
+const calendarOf = (tenant: TenantPolicyRows, month: string): ListedPeriod[] =>
+  tenantPeriods(tenant, { nowMs: Date.parse(`${month}-15T12:00:00Z`), before: 2, after: 2 })
+    .filter(({ id }) => id.startsWith(`${month}-`)).map((period) => ({ ...period, isClosed: false }));
 
 function metersOf(tenant: TenantPolicyRows, period: TenantPeriod, rows: readonly UsageSumRow[], instant: Date): MeterFigures[] {
   if (tenant.deletedAt !== null && rows.length === 0) return [];
