@@ -33,10 +33,11 @@ const codeOf = (outDir: string): string =>
 it('R5 leaves no failpoint in a release, and all of them in a build with failpoints', () => {
   const release = codeOf(build('release', entryPoints()));
   expect(release.length).toBeGreaterThan(100_000);
-  expect(release).not.toContain('QUOTAPLANE_FAILPOINT');
-  expect(release).not.toContain('failpoint(');
+  expect(release.includes('QUOTAPLANE_FAILPOINT')).toBe(false);
+  // Where several bundles share it, the empty function itself is left; nothing calls it.
+  expect(release.match(/failpoint\((?!name\) \{\})/g)).toBe(null);
   const armed = codeOf(build('armed', entryPoints(), true));
-  expect(armed).toContain('process.env["QUOTAPLANE_FAILPOINT"]');
+  expect(armed.includes('process.env["QUOTAPLANE_FAILPOINT"]')).toBe(true);
   const used = new Set([...armed.matchAll(/failpoint\("([^"]+)"\)/g)].map(([, name]) => name));
   for (const name of used) expect(FAILPOINTS).toContain(name);
   expect(used).toContain('fold.before-commit');

@@ -1,5 +1,6 @@
 /**
  * The dangerous steps: places where a process that dies may leave one store ahead of another. Each is named for what was done last or comes next.
+ * `QUOTAPLANE_FAILPOINT=name` kills the process at its first passing, `name:n` at its n-th.
  * @see /docs/ledger.md; promise P13
  */
 export const FAILPOINTS = [
@@ -14,10 +15,7 @@ declare const QUOTAPLANE_WITH_FAILPOINTS: boolean | undefined;
 
 let passings = 0;
 
-/**
- * Kills this very process, as SIGKILL does, when `QUOTAPLANE_FAILPOINT` names this step: `name`, or `name:n` for its n-th passing. Nothing is
- * flushed, closed or rolled back by hand. In a release build it is an empty function.
- */
+/** Kills this very process, as SIGKILL does, when the environment names this step: nothing is flushed, closed or rolled back by hand. Empty in a release. */
 export function failpoint(name: FailpointName): void {
   if (typeof QUOTAPLANE_WITH_FAILPOINTS !== 'undefined' && !QUOTAPLANE_WITH_FAILPOINTS) return;
   const [wanted, nth = '1'] = (process.env['QUOTAPLANE_FAILPOINT'] ?? '').split(':');
