@@ -12,11 +12,12 @@ export interface EndedPeriod extends PeriodKey {
 /**
  * Claims periods that ended at `before` or earlier for the life of the transaction, oldest first: SKIP LOCKED, so that workers share the queue, and a row lock,
  * so that a killed worker gives its claims back. A tenant's later period waits until the earlier one is closed and committed: its statement names that one's hash.
+ * @param leftOut tenants to pass over
  */
-export function claimEndedPeriods(tx: Tx, before: Date, limit: number): Promise<EndedPeriod[]> {
+export function claimEndedPeriods(tx: Tx, before: Date, limit: number, leftOut: readonly string[]): Promise<EndedPeriod[]> {
   return tx.$queryRaw`
     SELECT p.tenant, p.period_id AS "periodId", p.start_at AS "startAt", p.end_at AS "endAt", p.timezone FROM usage_periods p
-    WHERE p.closed_at IS NULL AND p.end_at <= ${before} AND EXISTS (SELECT 1 FROM tenants t WHERE t.slug = p.tenant)
+    WHERE p.closed_at IS NULL AND p.end_at <= ${before} AND p.tenant <> ALL(${[...leftOut]}::text[]) AND EXISTS (SELECT 1 FROM tenants t WHERE t.slug = p.tenant)
       AND NOT EXISTS (SELECT 1 FROM usage_periods e WHERE e.tenant = p.tenant AND e.closed_at IS NULL AND e.end_at < p.end_at)
     ORDER BY p.end_at, p.tenant LIMIT ${limit} FOR UPDATE OF p SKIP LOCKED`;
 }

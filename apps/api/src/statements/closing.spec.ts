@@ -72,6 +72,17 @@ describe('a period that has ended', () => {
     expect(await rig.worker().closing.run()).toBe(2);
   });
 
+  // Mutation: let the batch of a tenant that cannot be closed fail as a whole, again and again.
+  it('is closed also where the figures of another tenant cannot be worked out', async () => {
+    for (const slug of ['hurt', 'well']) await rig.tenant(slug, tier);
+    await rig.prisma.$executeRaw`CREATE FUNCTION refuse_hurt() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN IF NEW.tenant = 'hurt' THEN RAISE EXCEPTION 'no figures'; END IF; RETURN NEW; END $$`;
+    await rig.prisma.$executeRaw`CREATE TRIGGER refuse_hurt BEFORE INSERT ON statements FOR EACH ROW EXECUTE FUNCTION refuse_hurt()`;
+    await expect(rig.worker().closing.run()).rejects.toThrow(/1 tenants cannot be closed, hurt first: [^]*no figures/);
+    expect([(await rig.statements('hurt')).length, (await rig.statements('well')).length]).toEqual([0, 2]);
+    await rig.prisma.$executeRaw`DROP TRIGGER refuse_hurt ON statements`;
+    expect(await rig.worker().closing.run()).toBe(2);
+  });
+
   // Mutation: sum as numbers.
   it('P14 is exact to 2^53-1 in a line and beyond in a sum', async () => {
     await rig.tenant('vast', tier);

@@ -56,20 +56,32 @@ export class PeriodClosing {
     await this.periods.ready();
     const before = new Date(this.clock.now() - this.config.closingGraceHours * HOUR_MS);
     const stores = new StoreFigureReader(this.redis);
-    const closed = await Promise.all(Array.from({ length: LANES }, () => this.closeBatches(before, stores)));
+    const failed = new Map<string, unknown>();
+    const closed = await Promise.all(Array.from({ length: LANES }, () => this.closeBatches(before, stores, failed)));
+    if (failed.size > 0) throw new ClosingError(failed);
     return closed.reduce((sum, count) => sum + count, 0);
   }
 
-  private async closeBatches(before: Date, stores: StoreFigureReader): Promise<number> {
-    for (let closed = 0; ;) {
-      const batch = await this.prisma.transaction(async (tx) => {
-        const periods = await claimEndedPeriods(tx, before, PERIODS_PER_BATCH);
-        await this.close(tx, periods, stores, 'worker');
-        return periods.length;
-      }, { timeoutMs: BATCH_LIMIT_MS });
-      if (batch === 0) return closed;
+  /** A batch that fails is done again one by one, so that a tenant that cannot be closed holds up nobody else. */
+  private async closeBatches(before: Date, stores: StoreFigureReader, failed: Map<string, unknown>): Promise<number> {
+    for (let [closed, alone] = [0, 0]; ;) {
+      let periods: EndedPeriod[] = [];
+      try {
+        await this.prisma.transaction(async (tx) => {
+          periods = await claimEndedPeriods(tx, before, alone > 0 ? 1 : PERIODS_PER_BATCH, [...failed.keys()]);
+          await this.close(tx, periods, stores, 'worker');
+        }, { timeoutMs: BATCH_LIMIT_MS });
+      } catch (error) {
+        const [first] = periods;
+        if (first === undefined) throw error;
+        if (periods.length === 1) failed.set(first.tenant, error);
+        alone = Math.max(alone - 1, periods.length > 1 ? periods.length : 0);
+        continue;
+      }
+      if (periods.length === 0) return closed;
       failpoint('close.after-commit');
-      closed += batch;
+      closed += periods.length;
+      alone = Math.max(0, alone - 1);
     }
   }
 
@@ -129,6 +141,16 @@ export class PeriodClosing {
     const byTenant = new Map<string, MeterFigures[]>(periods.map(({ tenant }) => [tenant, []]));
     for (const meter of figures) byTenant.get(meter.tenant)?.push(meter);
     return byTenant;
+  }
+}
+
+/** Some tenants could not be closed; the others were. */
+class ClosingError extends Error {
+  override readonly name = 'ClosingError';
+
+  constructor(failed: ReadonlyMap<string, unknown>) {
+    const [[tenant, cause] = ['', undefined]] = failed;
+    super(`${failed.size} tenants cannot be closed, ${tenant} first: ${cause instanceof Error ? cause.message : String(cause)}`, { cause });
   }
 }
 
