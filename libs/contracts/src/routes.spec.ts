@@ -21,10 +21,10 @@ describe('routes', () => {
     expect(Object.keys(route.params?.shape ?? {})).toEqual(named);
   });
 
-  it('gives writes to no role but support (overrides, keys, penalties) and admin', () => {
+  it('gives writes to no role but support (overrides, keys, penalties, top-ups) and admin', () => {
     expect(ROLE_RIGHTS.viewer.some((right) => right.endsWith(':write'))).toBe(false);
     expect(ROLE_RIGHTS.billing.some((right) => right.endsWith(':write'))).toBe(false);
-    expect(ROLE_RIGHTS.support.filter((right) => right.endsWith(':write'))).toEqual(['overrides:write', 'keys:write', 'penalties:write']);
+    expect(ROLE_RIGHTS.support.filter((right) => right.endsWith(':write'))).toEqual(['overrides:write', 'keys:write', 'penalties:write', 'topups:write']);
   });
 });
 

@@ -10,7 +10,7 @@ const CODE_BY_STATUS: Readonly<Record<number, ErrorCode>> = {
 const DETAILS: Readonly<Partial<Record<ErrorCode, string>>> = {
   malformed: 'The request cannot be parsed',
   not_found: 'There is no such resource',
-  body_too_large: 'The body is larger than 256 kB',
+  body_too_large: 'The body is larger than this route takes',
   unsupported_media_type: 'The body must be application/json',
 };
 

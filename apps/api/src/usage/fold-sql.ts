@@ -89,9 +89,10 @@ export interface PeriodRow {
   readonly isTransition?: boolean;
 }
 
-/** Remembers the periods that were counted in, as they were then: a later change of zone must not move them. */
+/** Remembers the periods that were counted in, as they were then: a later change of zone must not move them. In a fixed order, as above. */
 export async function upsertPeriods(tx: Tx, periods: readonly PeriodRow[]): Promise<void> {
-  if (periods.length > 0) await tx.usagePeriod.createMany({ data: [...periods], skipDuplicates: true });
+  const sorted = [...periods].sort((a, b) => (`${a.tenant}|${a.periodId}` < `${b.tenant}|${b.periodId}` ? -1 : 1));
+  if (sorted.length > 0) await tx.usagePeriod.createMany({ data: sorted, skipDuplicates: true });
 }
 
 /** Overwrites a minute with larger counts; a minute that Redis has lost in part keeps what was folded. */
