@@ -3,6 +3,9 @@ export const CHANGES_QUEUE = 'changes';
 /** Work that comes round by itself. */
 export const SWEEPS_QUEUE = 'sweeps';
 
+/** Pause of a queue's worker after a failure, ms; BullMQ's own is 15 s, which is how long nothing would be folded after Redis is back (C070). */
+export const RETRY_AFTER_MS = 500;
+
 /** Sweep -> how often, in ms. One run per slot, whichever worker takes it. */
 export const SWEEPS = {
   changes: 1_000,

@@ -17,11 +17,11 @@ import { TrafficFold } from '../usage/traffic-fold';
 import { UsageFold } from '../usage/usage-fold';
 import { ChangeRelay } from './change-relay';
 import { RepeatedMessage } from './polling-loop';
-import { SWEEPS, SWEEPS_QUEUE, type Sweep } from './queue-names';
+import { RETRY_AFTER_MS, SWEEPS, SWEEPS_QUEUE, type Sweep } from './queue-names';
 import { TimelineSweep } from './timeline-sweep';
 
 /** Work that comes round by itself; each is harmless to repeat, so a lost lock or a killed worker costs nothing. */
-@Processor(SWEEPS_QUEUE, { concurrency: Object.keys(SWEEPS).length })
+@Processor(SWEEPS_QUEUE, { concurrency: Object.keys(SWEEPS).length, runRetryDelay: RETRY_AFTER_MS })
 export class SweepsProcessor extends WorkerHost {
   private readonly logger = new Logger(SweepsProcessor.name);
   private readonly work: Readonly<Record<Sweep, () => Promise<unknown>>>;
