@@ -18,10 +18,8 @@ export default defineConfig({
     rolldownOptions: {
       output: {
         codeSplitting: {
-          groups: [
-            { name: 'mantine', test: /node_modules[\\/](@mantine|@floating-ui|react-remove-scroll)/ },
-            { name: 'vendor', test: /node_modules/ },
-          ],
+          // What every page needs, and changes only with a dependency; the rest goes with the page that needs it.
+          groups: [{ name: 'vendor', test: /node_modules[\\/](react|react-dom|scheduler|zod|@tanstack[\\/](react-router|router-core|history|react-query|query-core|react-store|store))[\\/]/ }],
         },
       },
     },

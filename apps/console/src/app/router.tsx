@@ -1,33 +1,16 @@
-import { createRootRouteWithContext, createRoute, createRouter, Outlet, redirect } from '@tanstack/react-router';
+import { createRootRouteWithContext, createRoute, createRouter, lazyRouteComponent, Outlet, redirect } from '@tanstack/react-router';
 import type { QueryClient } from '@tanstack/react-query';
 import { slug } from '@quotaplane/contracts';
 import { z } from 'zod';
-import { AuditPage } from '../features/audit/routes/audit-page';
 import { auditSearch } from '../features/audit/routes/audit.search';
-import { EndpointClassesPage } from '../features/classes/routes/endpoint-classes-page';
-import { ListsPage } from '../features/lists/routes/lists-page';
 import { listsSearch, penaliseSearch } from '../features/lists/routes/lists.search';
-import { OffendersPage } from '../features/offenders/routes/offenders-page';
 import { offendersSearch } from '../features/offenders/routes/offenders.search';
-import { OverridesPage } from '../features/overrides/routes/overrides-page';
 import { overridesSearch } from '../features/overrides/routes/overrides.search';
-import { OverviewPage } from '../features/overview/routes/overview-page';
-import { NodesPage } from '../features/rollout/routes/nodes-page';
 import { sessionQuery } from '../features/session/api/session.queries';
-import { SignInPage } from '../features/session/routes/sign-in-page';
 import { signInSearch } from '../features/session/routes/sign-in.search';
-import { SettingsPage } from '../features/settings/routes/settings-page';
-import { TenantPage } from '../features/tenants/routes/tenant-page';
-import { TenantsPage } from '../features/tenants/routes/tenants-page';
 import { tenantsSearch } from '../features/tenants/routes/tenants.search';
-import { TierPage } from '../features/tiers/routes/tier-page';
-import { TiersPage } from '../features/tiers/routes/tiers-page';
-import { UsagePage } from '../features/usage/routes/usage-page';
 import { usageSearch } from '../features/usage/routes/usage.search';
-import { StatementPage } from '../features/statements/routes/statement-page';
-import { StatementsPage } from '../features/statements/routes/statements-page';
 import { statementsSearch } from '../features/statements/routes/statements.search';
-import { WebhookPage } from '../features/webhooks/routes/webhook-page';
 import { webhookSearch } from '../features/webhooks/routes/webhook.search';
 import { createQueryClient } from './query-client';
 import { NotFoundPage, RouteFailure } from './route-failure';
@@ -42,7 +25,7 @@ const root = createRootRouteWithContext<RouterContext>()({ component: Outlet, no
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/sign-in',
-  component: SignInPage,
+  component: lazyRouteComponent(() => import('../features/session/routes/sign-in-page'), 'SignInPage'),
   validateSearch: signInSearch,
   beforeLoad: async ({ context, search }) => {
     if (await context.queryClient.ensureQueryData(sessionQuery).catch(() => null)) throw redirect({ href: search.next ?? '/' });
@@ -69,22 +52,24 @@ const shell = createRoute({
 });
 const getParentRoute = () => shell;
 
-const overview = createRoute({ getParentRoute, path: '/', component: OverviewPage });
-const tenants = createRoute({ getParentRoute, path: '/tenants', component: TenantsPage, validateSearch: tenantsSearch });
-const tenant = createRoute({ getParentRoute, path: '/tenants/$slug', component: TenantPage });
-const offenders = createRoute({ getParentRoute, path: '/offenders', component: OffendersPage, validateSearch: offendersSearch });
-const overrides = createRoute({ getParentRoute, path: '/overrides', component: OverridesPage, validateSearch: overridesSearch });
-const lists = createRoute({ getParentRoute, path: '/lists', component: ListsPage, validateSearch: listsSearch });
-const usage = createRoute({ getParentRoute, path: '/usage', component: UsagePage, validateSearch: usageSearch });
-const statements = createRoute({ getParentRoute, path: '/statements', component: StatementsPage, validateSearch: statementsSearch });
-const statement = createRoute({ getParentRoute, path: '/statements/$id', component: StatementPage });
-const audit = createRoute({ getParentRoute, path: '/audit', component: AuditPage, validateSearch: auditSearch });
-const tiers = createRoute({ getParentRoute, path: '/tiers', component: TiersPage });
-const tier = createRoute({ getParentRoute, path: '/tiers/$slug', component: TierPage });
-const endpointClasses = createRoute({ getParentRoute, path: '/endpoint-classes', component: EndpointClassesPage });
-const nodes = createRoute({ getParentRoute, path: '/nodes', component: NodesPage });
-const settings = createRoute({ getParentRoute, path: '/settings', component: SettingsPage });
-const webhook = createRoute({ getParentRoute, path: '/settings/webhooks/$id', component: WebhookPage, validateSearch: webhookSearch });
+// Each page is a file of its own, so that the first one does not wait for the tables, charts and forms of the others.
+
+const overview = createRoute({ getParentRoute, path: '/', component: lazyRouteComponent(() => import('../features/overview/routes/overview-page'), 'OverviewPage') });
+const tenants = createRoute({ getParentRoute, path: '/tenants', component: lazyRouteComponent(() => import('../features/tenants/routes/tenants-page'), 'TenantsPage'), validateSearch: tenantsSearch });
+const tenant = createRoute({ getParentRoute, path: '/tenants/$slug', component: lazyRouteComponent(() => import('../features/tenants/routes/tenant-page'), 'TenantPage') });
+const offenders = createRoute({ getParentRoute, path: '/offenders', component: lazyRouteComponent(() => import('../features/offenders/routes/offenders-page'), 'OffendersPage'), validateSearch: offendersSearch });
+const overrides = createRoute({ getParentRoute, path: '/overrides', component: lazyRouteComponent(() => import('../features/overrides/routes/overrides-page'), 'OverridesPage'), validateSearch: overridesSearch });
+const lists = createRoute({ getParentRoute, path: '/lists', component: lazyRouteComponent(() => import('../features/lists/routes/lists-page'), 'ListsPage'), validateSearch: listsSearch });
+const usage = createRoute({ getParentRoute, path: '/usage', component: lazyRouteComponent(() => import('../features/usage/routes/usage-page'), 'UsagePage'), validateSearch: usageSearch });
+const statements = createRoute({ getParentRoute, path: '/statements', component: lazyRouteComponent(() => import('../features/statements/routes/statements-page'), 'StatementsPage'), validateSearch: statementsSearch });
+const statement = createRoute({ getParentRoute, path: '/statements/$id', component: lazyRouteComponent(() => import('../features/statements/routes/statement-page'), 'StatementPage') });
+const audit = createRoute({ getParentRoute, path: '/audit', component: lazyRouteComponent(() => import('../features/audit/routes/audit-page'), 'AuditPage'), validateSearch: auditSearch });
+const tiers = createRoute({ getParentRoute, path: '/tiers', component: lazyRouteComponent(() => import('../features/tiers/routes/tiers-page'), 'TiersPage') });
+const tier = createRoute({ getParentRoute, path: '/tiers/$slug', component: lazyRouteComponent(() => import('../features/tiers/routes/tier-page'), 'TierPage') });
+const endpointClasses = createRoute({ getParentRoute, path: '/endpoint-classes', component: lazyRouteComponent(() => import('../features/classes/routes/endpoint-classes-page'), 'EndpointClassesPage') });
+const nodes = createRoute({ getParentRoute, path: '/nodes', component: lazyRouteComponent(() => import('../features/rollout/routes/nodes-page'), 'NodesPage') });
+const settings = createRoute({ getParentRoute, path: '/settings', component: lazyRouteComponent(() => import('../features/settings/routes/settings-page'), 'SettingsPage') });
+const webhook = createRoute({ getParentRoute, path: '/settings/webhooks/$id', component: lazyRouteComponent(() => import('../features/webhooks/routes/webhook-page'), 'WebhookPage'), validateSearch: webhookSearch });
 /** Whatever else is asked for: the navigation stays, so that there is a way on. */
 const unknown = createRoute({ getParentRoute, path: '$', component: NotFoundPage });
 

@@ -1,20 +1,14 @@
 import { useState, type ReactNode } from 'react';
-import { getRouteApi, Outlet, useNavigate } from '@tanstack/react-router';
-import { EntryDialog } from '../features/lists/components/entry-dialog';
-import { RaiseDialog } from '../features/overrides/components/raise-dialog';
-import { GrantDialog } from '../features/top-ups/components/grant-dialog';
+import { Outlet } from '@tanstack/react-router';
 import { CommandPalette } from './command-palette';
+import { Dialogs } from './dialogs';
 import { ShortcutHelp } from './shortcut-help';
 import { Sidebar } from './sidebar';
 import { useShortcuts } from './use-shortcuts';
 import classes from './shell.module.css';
 
-const route = getRouteApi('/console');
-
-/** Navigation, palette and shortcuts around the page; the dialogs to raise, grant and penalise are open wherever the URL says so. */
+/** Navigation, palette, shortcuts and dialogs around the page. */
 export function Shell(): ReactNode {
-  const { raise, grant, penalise } = route.useSearch();
-  const navigate = useNavigate();
   const [isHelpOpen, setHelpOpen] = useState(false);
   useShortcuts({ onHelp: () => setHelpOpen(true) });
   return (
@@ -26,19 +20,7 @@ export function Shell(): ReactNode {
       <main id="content" className={classes.main} tabIndex={-1}>
         <Outlet />
       </main>
-      <RaiseDialog
-        tenant={raise}
-        onClose={() => void navigate({ to: '.', search: (before) => ({ ...before, raise: undefined }), resetScroll: false })}
-      />
-      <GrantDialog
-        tenant={grant}
-        onClose={() => void navigate({ to: '.', search: (before) => ({ ...before, grant: undefined }), resetScroll: false })}
-      />
-      <EntryDialog
-        start={penalise && { ...penalise, list: 'penalty' }}
-        lists={['penalty']}
-        onClose={() => void navigate({ to: '.', search: (before) => ({ ...before, penalise: undefined }), resetScroll: false })}
-      />
+      <Dialogs />
       <CommandPalette />
       <ShortcutHelp isOpen={isHelpOpen} onClose={() => setHelpOpen(false)} />
     </div>
