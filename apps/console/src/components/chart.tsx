@@ -91,6 +91,7 @@ function optionsOf(
         values: (_plot, splits) => splits.map((value) => (Number.isInteger(value) ? formatShort(value) : '')),
       },
     ],
+    legend: { markers: { dash: (plot, index) => LEGEND_DASHES[series[index - 1]?.as ?? 'area'] ?? 'solid' } },
     series: [
       { label: 'Time', value: (_plot, seconds) => (seconds === null ? '–' : formatInstant(seconds * 1000, zone)) },
       ...series.map(
@@ -110,6 +111,8 @@ function optionsOf(
 }
 
 const DASHES: Readonly<Partial<Record<ChartSeries['as'], number[]>>> = { limit: [5, 4], forecast: [2, 3] };
+
+const LEGEND_DASHES: Readonly<Partial<Record<ChartSeries['as'], string>>> = { limit: 'dashed', forecast: 'dotted' };
 
 /** A pixel is as exact as a double; a figure beyond 2^53 says that it is rounded. */
 function figureOf(value: number | null | undefined): string {

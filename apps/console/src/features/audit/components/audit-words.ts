@@ -37,4 +37,11 @@ const PAST: Readonly<Record<string, string>> = {
   revoked: 'revoked',
   archive: 'archived',
   archived: 'archived',
+  withdraw: 'withdrawn',
+  move: 'moved',
+  close: 'closed',
+  post: 'posted',
+  rotate: 'secret rotated',
+  redeliver: 'delivery repeated',
+  gone: 'gone',
 };

@@ -1,4 +1,5 @@
-import { useMemo, type ReactNode } from 'react';
+import { useMemo, useState, type ReactNode } from 'react';
+import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { UsageItem } from '@quotaplane/contracts';
@@ -10,6 +11,9 @@ import { endedPeriodsQuery, MOST_ENDED } from '../api/statement.queries';
 import { CloseLink } from './close-link';
 import classes from './statement.module.css';
 
+/** Rows before the rest is asked for. */
+const SHOWN = 5;
+
 interface EndedPanelProps {
   readonly month: string;
   readonly tenant: string | undefined;
@@ -19,6 +23,7 @@ interface EndedPanelProps {
 export function EndedPanel({ month, tenant }: EndedPanelProps): ReactNode {
   const ended = useQuery(endedPeriodsQuery(month, tenant));
   const periods = useMemo(() => byPeriod(ended.data?.items ?? []), [ended.data]);
+  const [isWhole, setWhole] = useState(false);
   if (periods.length === 0) return null;
   return (
     <Panel
@@ -27,8 +32,8 @@ export function EndedPanel({ month, tenant }: EndedPanelProps): ReactNode {
       note={`${plural(periods.length, 'period')}${ended.data?.isCut ? ` among the first ${formatCount(MOST_ENDED)} rows of the month` : ''}; each closes by itself once its time for late usage is over`}
     >
       <ul className={classes.list}>
-        {periods.map(([first, ...rest]) => (
-          <li key={`${first.tenant} ${first.period.id}`} className={classes.item}>
+        {(isWhole ? periods : periods.slice(0, SHOWN)).map(([first, ...rest]) => (
+          <li key={`${first.tenant} ${first.period.id}`} className={classes.ended}>
             <Link to="/tenants/$slug" params={{ slug: first.tenant }} className={classes.name}>
               {first.tenant}
             </Link>
@@ -38,19 +43,24 @@ export function EndedPanel({ month, tenant }: EndedPanelProps): ReactNode {
             <span className={classes.quiet}>
               ended <Time at={first.period.end} zone={first.period.timezone} as="relative" /> · {[first, ...rest].map(({ meter, used }) => `${meter} ${formatCount(used)}`).join(', ')}
             </span>
-            <span className={classes.units}>
-              <CloseLink item={first} />
-            </span>
+            <CloseLink item={first} />
           </li>
         ))}
       </ul>
+      {periods.length > SHOWN ? (
+        <div className={classes.more}>
+          <Button size="compact-sm" variant="subtle" aria-expanded={isWhole} onClick={() => setWhole(!isWhole)}>
+            {isWhole ? 'Show fewer' : `Show all ${formatCount(periods.length)}`}
+          </Button>
+        </div>
+      ) : null}
     </Panel>
   );
 }
 
 type Meters = [UsageItem, ...UsageItem[]];
 
-/** Meters of a tenant's period close together. */
+/** Meters of a tenant's period close together; what ended last comes first. */
 function byPeriod(items: readonly UsageItem[]): Meters[] {
   const periods = new Map<string, Meters>();
   for (const item of items) {
@@ -59,5 +69,5 @@ function byPeriod(items: readonly UsageItem[]): Meters[] {
     if (held) held.push(item);
     else periods.set(key, [item]);
   }
-  return [...periods.values()];
+  return [...periods.values()].toSorted(([a], [b]) => Date.parse(b.period.end) - Date.parse(a.period.end));
 }

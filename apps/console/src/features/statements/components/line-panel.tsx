@@ -20,28 +20,19 @@ export function LinePanel({ line }: { readonly line: StatementLine }): ReactNode
   return (
     <Panel title={meter} isFlush note="units">
       <div className={classes.line}>
+        <Facts
+          items={[
+            ['Used', <Count key="used" units={used} />],
+            ['Allowance', <Count key="allowance" units={allowance} />],
+            ...(carriedIn === '0' ? [] : [['of it carried in', formatCount(carriedIn)] as const]),
+            ...(granted === '0' ? [] : [['drawn from top-ups', formatCount(granted)] as const]),
+            ['Overage', <Count key="overage" units={overage} />],
+            ['Billable', <Count key="billable" units={billable} />],
+            ['Past the allowance', PAST_IT[overagePolicy]],
+            ...(carriedOut === '0' ? [] : [['Carried into the next', formatCount(carriedOut)] as const]),
+          ]}
+        />
         <SumTable label={`Usage of ${meter}`} lines={breakdownLines(line)} total={{ key: 'used', name: 'Used', units: used }} />
-        <div className={classes.outcome}>
-          <Facts
-            items={[
-              ['Allowance', <Count key="allowance" units={allowance} />],
-              ['carried in', formatCount(carriedIn)],
-              ['drawn from top-ups', formatCount(granted)],
-            ]}
-          />
-          <Facts
-            items={[
-              ['Overage', <Count key="overage" units={overage} />],
-              ['Billable', <Count key="billable" units={billable} />],
-            ]}
-          />
-          <Facts
-            items={[
-              ['Past the allowance', PAST_IT[overagePolicy]],
-              ['Carried out', formatCount(carriedOut)],
-            ]}
-          />
-        </div>
       </div>
       {parts.length > 1 ? <Parts line={line} /> : null}
     </Panel>

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { agreesThroughout, differenceWords, storesOf } from './reconciliation-words';
+import { differenceWords, storesOf, verdictOf, verdictOfAll } from './reconciliation-words';
 
 const LINE = {
   meter: 'requests', counters: '9007199254740998', journals: null, ledger: '9007199254740993',
@@ -15,7 +15,11 @@ it('says in words how each store compares with the ledger, to the unit', () => {
   expect(counters && differenceWords({ ...counters, difference: '0' })).toBe('agrees');
 });
 
-it('agrees only when every meter does', () => {
-  expect(agreesThroughout({ reconciliation: [{ ...LINE, agrees: true }, LINE] })).toBe(false);
-  expect(agreesThroughout({ reconciliation: [] })).toBe(true);
+it('claims no agreement where there is nothing to agree with', () => {
+  expect([LINE, { ...LINE, agrees: true }, { ...LINE, agrees: true, counters: null }].map(verdictOf)).toEqual(['differ', 'agree', 'alone']);
+});
+
+it('lets one meter that differs speak for the statement', () => {
+  const [agreeing, alone] = [{ ...LINE, agrees: true }, { ...LINE, agrees: true, counters: null }];
+  expect([[agreeing, LINE], [alone, agreeing], [alone], []].map((reconciliation) => verdictOfAll({ reconciliation }))).toEqual(['differ', 'agree', 'alone', 'alone']);
 });

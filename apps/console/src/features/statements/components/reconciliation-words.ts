@@ -25,5 +25,16 @@ export function differenceWords({ units, difference }: StoreFigure): string {
   return exact > 0n ? `${formatCount(difference)} more than the ledger` : `${formatCount(String(-exact))} fewer than the ledger`;
 }
 
-/** Whether every meter's counts agree. A meter without a count by guards, such as one that is only reported, has none to differ. */
-export const agreesThroughout = ({ reconciliation }: Pick<Statement, 'reconciliation'>): boolean => reconciliation.every(({ agrees }) => agrees);
+/** `alone`: the other stores hold nothing any more, so that there is nothing to agree with. */
+export type Verdict = 'agree' | 'differ' | 'alone';
+
+export function verdictOf({ agrees, counters, journals }: Pick<ReconciliationLine, 'agrees' | 'counters' | 'journals'>): Verdict {
+  if (!agrees) return 'differ';
+  return counters === null && journals === null ? 'alone' : 'agree';
+}
+
+/** Of a whole statement: the worst of its meters; one of them agrees where none differs. */
+export function verdictOfAll({ reconciliation }: Pick<Statement, 'reconciliation'>): Verdict {
+  const verdicts = reconciliation.map(verdictOf);
+  return verdicts.includes('differ') ? 'differ' : verdicts.includes('agree') ? 'agree' : 'alone';
+}

@@ -1,10 +1,10 @@
 import type { ReactNode } from 'react';
 import { IconAlertTriangle, IconCheck, IconMinus } from '@tabler/icons-react';
 import type { ReconciliationLine } from '@quotaplane/contracts';
-import { Badge } from '../../../components/badge';
 import { Count } from '../../../components/figures';
 import { EmptyLine } from '../../../components/notices';
-import { differenceWords, storesOf, type StoreFigure } from './reconciliation-words';
+import { ReconciledBadge } from './reconciled-badge';
+import { differenceWords, storesOf, verdictOf, type StoreFigure } from './reconciliation-words';
 import classes from './statement.module.css';
 
 /** The guards' own count of each meter, read from three stores that know nothing of each other. */
@@ -16,7 +16,7 @@ export function Reconciliation({ lines }: { readonly lines: readonly Reconciliat
         <div key={line.meter} className={classes.block}>
           <div className={classes.blockHead}>
             <strong>{line.meter}</strong>
-            {line.agrees ? <Badge tone="good">all agree</Badge> : <Badge tone="warn">they differ</Badge>}
+            <ReconciledBadge verdict={verdictOf(line)} of="meter" />
           </div>
           <table className={classes.stores} aria-label={`Reconciliation of ${line.meter}`}>
             <tbody>

@@ -5,6 +5,7 @@ import { columnsOf } from '../../../components/data-table';
 import { Count, Time } from '../../../components/figures';
 import { lastInstant } from '../../../format/time';
 import { ReconciledBadge } from './reconciled-badge';
+import { verdictOfAll } from './reconciliation-words';
 import classes from './statement.module.css';
 
 const column = columnsOf<Statement>();
@@ -57,7 +58,7 @@ export const statementColumns = [
       ),
     }),
   ),
-  column.display({ id: 'reconciled', header: 'Reconciliation', cell: ({ row: { original: statement } }) => <ReconciledBadge statement={statement} /> }),
+  column.display({ id: 'reconciled', header: 'Reconciliation', cell: ({ row: { original: statement } }) => <ReconciledBadge verdict={verdictOfAll(statement)} of="statement" /> }),
   column.display({
     id: 'adjusted',
     header: 'Adjusted',
@@ -69,7 +70,7 @@ export const statementColumns = [
     header: 'Closed',
     cell: ({ row: { original: statement } }) => (
       <span className={classes.stacked}>
-        <Time at={statement.closedAt} zone={statement.period.timezone} />
+        <Time at={statement.closedAt} zone={statement.period.timezone} as="day" />
         <span className={classes.quiet}>by {statement.closedBy}</span>
       </span>
     ),
@@ -77,6 +78,6 @@ export const statementColumns = [
   column.display({
     id: 'hash',
     header: 'Hash',
-    cell: ({ row: { original: statement } }) => <code title={statement.hash}>{statement.hash.slice(0, 8)}…</code>,
+    cell: ({ row: { original: statement } }) => <code title={statement.hash}>{statement.hash.slice(0, 8)}</code>,
   }),
 ];

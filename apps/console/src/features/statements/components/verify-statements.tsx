@@ -1,11 +1,11 @@
 import type { ReactNode } from 'react';
 import { Button } from '@mantine/core';
 import type { StatementVerification } from '@quotaplane/contracts';
-import { IconShieldCheck } from '@tabler/icons-react';
-import { Badge } from '../../../components/badge';
+import { IconCircleCheck, IconShieldCheck } from '@tabler/icons-react';
 import { Notice, ProblemNotice } from '../../../components/notices';
 import { formatCount, plural } from '../../../format/number';
 import type { useVerifyStatements } from '../api/statement.queries';
+import classes from './statement.module.css';
 
 type Verify = ReturnType<typeof useVerifyStatements>;
 
@@ -19,6 +19,7 @@ export function VerifyButton({ verify, tenant }: { readonly verify: Verify; read
 }
 
 export function VerifyResult({ verify }: { readonly verify: Verify }): ReactNode {
+  if (!verify.error && !verify.data) return null;
   return (
     <div role="status">
       {verify.error ? <ProblemNotice error={verify.error} onRetry={() => verify.mutate(verify.variables)} /> : null}
@@ -30,7 +31,16 @@ export function VerifyResult({ verify }: { readonly verify: Verify }): ReactNode
 function Outcome({ verification: { isSound, statements, tenants, problems, tookMs } }: { readonly verification: StatementVerification }): ReactNode {
   const looked = `${plural(statements, 'statement')} of ${plural(tenants, 'tenant')} recomputed from the raw rows in ${formatCount(tookMs)} ms`;
   if (statements === 0) return <Notice>There is no statement to verify yet.</Notice>;
-  if (isSound) return <Badge tone="good">sound: {looked}</Badge>;
+  if (isSound) {
+    return (
+      <p className={classes.sound}>
+        <IconCircleCheck size={18} stroke={1.8} aria-hidden />
+        <span>
+          <strong>Sound.</strong> {looked}.
+        </span>
+      </p>
+    );
+  }
   return (
     <Notice tone="warn">
       <strong>Not sound.</strong> {looked}; compare these with a backup before the next bill goes out.

@@ -18,6 +18,7 @@ import { Adjustments } from '../components/adjustments';
 import { HashChain } from '../components/hash-chain';
 import { LinePanel } from '../components/line-panel';
 import { ReconciledBadge } from '../components/reconciled-badge';
+import { verdictOfAll } from '../components/reconciliation-words';
 import { Reconciliation } from '../components/reconciliation';
 import classes from '../components/statement.module.css';
 
@@ -51,7 +52,7 @@ function StatementDetail({ statement }: { readonly statement: Statement }): Reac
       beside={
         <>
           <Badge>statement {number}</Badge>
-          <ReconciledBadge statement={statement} />
+          <ReconciledBadge verdict={verdictOfAll(statement)} of="statement" />
         </>
       }
       lead={

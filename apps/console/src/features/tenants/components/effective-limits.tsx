@@ -108,7 +108,7 @@ export function EffectiveLimits({ policy }: { readonly policy: TenantPolicy }): 
                   </>
                 ) : null}
                 {quota.ceiling === undefined ? null : (
-                  <span className={classes.sub}>
+                  <span className={classes.ceiling}>
                     refused past <Count units={quota.ceiling} />
                   </span>
                 )}

@@ -39,5 +39,5 @@ it.each<[Partial<QuotaDraft>, object]>([
 });
 
 it('tells what its row does not show', () => {
-  expect(quotaTags(toQuotaDraft(THROTTLED))).toEqual(['refused past 20,000', 'carries up to 500 over', 'alerts at 80, 100 %']);
+  expect(quotaTags(toQuotaDraft(THROTTLED))).toEqual(['refused past 20,000', 'carries up to 500 over', 'alerts at 80, 100%']);
 });

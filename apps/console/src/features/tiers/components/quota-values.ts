@@ -65,6 +65,6 @@ export function quotaTags({ ceiling, carry, alertAt, overage }: QuotaDraft): str
   return [
     ...(overage === 'reject' || ceiling === '' ? [] : [`refused past ${ceiling}`]),
     ...(carry === '' ? [] : [`carries up to ${carry} over`]),
-    ...(alertAt === '' ? [] : [`alerts at ${alertAt.replaceAll('%', '')} %`]),
+    ...(alertAt === '' ? [] : [`alerts at ${alertAt.replaceAll('%', '')}%`]),
   ];
 }

@@ -13,7 +13,7 @@ import { formatCount } from '../../../format/number';
 import { announceChange } from '../../rollout/components/announce-change';
 import { useCan } from '../../session/api/session.queries';
 import { tenantTopUpsQuery } from '../api/top-up.queries';
-import { isOpenAt, TopUpStateBadge } from './top-up-state';
+import { isOpenAt, topUpStateAt, TopUpStateBadge } from './top-up-state';
 import { WithdrawForm } from './withdraw-form';
 import classes from './top-ups.module.css';
 
@@ -59,6 +59,14 @@ export function TopUpList({ tenant, zone }: { readonly tenant: string; readonly 
   );
 }
 
+/** What became of the rest. */
+function restWords(topUp: TopUp, nowMs: number): string {
+  const state = topUpStateAt(topUp, nowMs);
+  if (state === 'active' || state === 'scheduled') return `, ${formatCount(topUp.remaining)} left`;
+  const rest = topUp.units - topUp.drawn;
+  return rest === 0 ? '' : `, ${formatCount(rest)} ${state === 'withdrawn' ? 'taken back' : 'lapsed'}`;
+}
+
 interface TopUpItemProps {
   readonly topUp: TopUp;
   readonly zone: string;
@@ -82,7 +90,7 @@ function TopUpItem({ topUp, zone, onWithdraw }: TopUpItemProps): ReactNode {
         <div className={classes.drawn}>
           <UsageBar used={String(drawn)} allowance={units} label={`Drawn of the top-up of ${meter}`} hasAlarm={false} />
           <span className={classes.meta}>
-            {formatCount(drawn)} drawn, {isOpen ? `${formatCount(topUp.remaining)} left` : `${formatCount(units - drawn)} never used`}
+            {formatCount(drawn)} drawn{restWords(topUp, nowMs)}
           </span>
         </div>
         <p className={classes.reason}>

@@ -16,7 +16,7 @@ export function Outlook({ item }: { readonly item: UsageItem }): ReactNode {
     case 'spent':
       return 'all of it is spent';
     case 'lasts':
-      return item.status === 'open' ? 'lasts at this pace' : 'lasted';
+      return item.status === 'open' ? 'lasts at this pace' : null;
     default:
       return null;
   }

@@ -37,6 +37,7 @@ export function PeriodChart({ item, isOnlyMeter }: PeriodChartProps): ReactNode 
 function Drawn({ item, points, isOnlyMeter }: PeriodChartProps & { readonly points: readonly SeriesPoint[] }): ReactNode {
   const { allowance, tenant, period, used } = item;
   const { atSeconds, series } = useMemo(() => curveOf(points, item, isOnlyMeter), [points, item, isOnlyMeter]);
+  const logged = points.reduce((sum, { units }) => sum + BigInt(units), 0n).toString();
   return (
     <div>
       <Chart
@@ -49,7 +50,7 @@ function Drawn({ item, points, isOnlyMeter }: PeriodChartProps & { readonly poin
       />
       <p className={classes.caption}>
         Times in {period.timezone}.{' '}
-        {isOnlyMeter ? 'The curve is what guards admitted, hour by hour; the ledger adds refunds and reported usage.' : 'All meters of the tenant together.'}
+        {isOnlyMeter ? `The curve is the traffic log, hour by hour: ${formatCount(logged)} of ${formatCount(item.breakdown.admitted)} admitted units.` : 'All meters of the tenant together.'}
       </p>
     </div>
   );

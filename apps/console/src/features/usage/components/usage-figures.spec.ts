@@ -11,7 +11,7 @@ it('says when the allowance is spent at the pace so far', () => {
 
 it('names no date when it will last, when it is spent, and when nothing can be said', () => {
   expect(outlookOf(paced({ used: '100', remaining: '900' })).kind).toBe('lasts');
-  expect(outlookOf(paced({ used: '0', remaining: '1000' })).kind).toBe('lasts');
+  expect(outlookOf(paced({ used: '0', remaining: '1000' })).kind).toBe('unknown');
   expect(outlookOf(paced({ used: '1000', remaining: '0' })).kind).toBe('spent');
   expect(outlookOf(paced({ allowance: null, remaining: null })).kind).toBe('unlimited');
   expect(outlookOf(paced({ asOf: PERIOD.start })).kind).toBe('unknown');

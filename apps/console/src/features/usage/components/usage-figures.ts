@@ -20,8 +20,7 @@ export function outlookOf({ period, used, allowance, remaining, asOf, status }: 
   if (BigInt(remaining) <= 0n) return { kind: 'spent' };
   if (status !== 'open') return { kind: 'lasts' };
   const [startMs, endMs, asOfMs] = [period.start, period.end, asOf].map((at) => Date.parse(at)) as [number, number, number];
-  if (asOfMs <= startMs) return { kind: 'unknown' };
-  if (BigInt(used) <= 0n) return { kind: 'lasts' };
+  if (asOfMs <= startMs || BigInt(used) <= 0n) return { kind: 'unknown' };
   const leftMs = (BigInt(remaining) * BigInt(asOfMs - startMs)) / BigInt(used);
   return leftMs >= BigInt(endMs - asOfMs) ? { kind: 'lasts' } : { kind: 'ends', atMs: asOfMs + Number(leftMs) };
 }

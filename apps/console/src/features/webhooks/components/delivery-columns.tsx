@@ -53,7 +53,7 @@ export function deliveryColumns({ opened, onToggle, onRedeliver }: DeliveryActio
         event.tenant === null ? (
           '–'
         ) : (
-          <Link to="/tenants/$slug" params={{ slug: event.tenant }}>
+          <Link to="/tenants/$slug" params={{ slug: event.tenant }} className={classes.tenant}>
             {event.tenant}
           </Link>
         ),

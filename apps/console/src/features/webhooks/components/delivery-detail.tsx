@@ -18,10 +18,12 @@ export function DeliveryDetail({ delivery: { attempts, log, event } }: { readonl
           <ol className={classes.attempts}>
             {log.map(({ at, status, error, tookMs }) => (
               <li key={at}>
-                <Time at={at} />
+                <span>
+                  <Time at={at} as="day" /> <Time at={at} as="clock" />
+                </span>
                 <strong>{status ?? 'no answer'}</strong>
                 <span className={classes.sub}>after {formatCount(tookMs)} ms</span>
-                {error === null ? null : <span className={classes.sub}>{error}</span>}
+                {error === null || error === `answered ${status ?? ''}` ? null : <span className={classes.sub}>{error}</span>}
               </li>
             ))}
           </ol>

@@ -38,7 +38,7 @@ export function WebhookForm({ onCancel, onCreated }: WebhookFormProps): ReactNod
       {create.error ? <ProblemNotice error={create.error} /> : null}
       <TextInput
         label="Address"
-        description="Must be reachable from here; private and link-local addresses are refused"
+        description="Private and link-local addresses are refused unless the server allows them"
         placeholder="https://billing.example.com/hooks/quotaplane"
         type="url"
         required

@@ -90,7 +90,7 @@ function WebhookItem({ webhook }: { readonly webhook: Webhook }): ReactNode {
           'nothing sent yet'
         ) : (
           <>
-            {lastStatus ?? 'sent'} <Time at={lastDeliveryAt} as="relative" />
+            {lastStatus === null ? 'sent' : `last: ${lastStatus},`} <Time at={lastDeliveryAt} as="relative" />
           </>
         )}
       </span>

@@ -27,11 +27,12 @@ export function DeliveryStateBadge({ delivery: { state, attempts } }: { readonly
     case 'delivered':
       return <Badge tone="good">delivered</Badge>;
     case 'pending':
-      return <Badge icon={<IconClock size={12} aria-hidden />}>waiting</Badge>;
     case 'failed':
-      return (
+      return attempts === 0 ? (
+        <Badge icon={<IconClock size={12} aria-hidden />}>waiting</Badge>
+      ) : (
         <Badge tone="warn" icon={<IconRefresh size={12} aria-hidden />}>
-          failed {attempts === 1 ? 'once' : `${attempts} times`}, tries again
+          {attempts === 1 ? 'failed once' : `failed ${attempts} times`}
         </Badge>
       );
     case 'given-up':

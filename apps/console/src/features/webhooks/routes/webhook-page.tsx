@@ -20,6 +20,7 @@ import { DeliveryDetail } from '../components/delivery-detail';
 import { WebhookActions } from '../components/webhook-actions';
 import { WebhookStatus } from '../components/webhook-state';
 import { scheduleWords, shortUrl } from '../components/webhook-words';
+import classes from '../components/webhooks.module.css';
 import { webhookSearch } from './webhook.search';
 
 const route = getRouteApi('/console/settings/webhooks/$id');
@@ -103,6 +104,7 @@ function Deliveries({ webhook, mayWrite }: { readonly webhook: Webhook; readonly
     <>
       <div className={layout.toolbar}>
         <SegmentedControl
+          className={classes.states}
           aria-label="State"
           size="sm"
           value={filter.state ?? 'all'}
