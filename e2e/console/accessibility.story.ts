@@ -12,6 +12,7 @@ const ROUTES = [
   ['/overrides', 'Overrides'],
   ['/lists', 'Lists & penalties'],
   ['/usage', 'Usage'],
+  ['/statements', 'Statements'],
   ['/audit', 'Audit'],
   ['/tiers', 'Tiers'],
   ['/tiers/pro', 'Pro'],
@@ -19,6 +20,8 @@ const ROUTES = [
   ['/nodes', 'Nodes'],
   ['/settings', 'Settings'],
   ['/tenants/nosuch', 'No tenant named nosuch'],
+  ['/statements/00000000-0000-4000-8000-000000000000', 'No statement named'],
+  ['/settings/webhooks/00000000-0000-4000-8000-000000000000', 'No webhook endpoint named'],
   ['/nowhere', 'No such page'],
 ] as const;
 const WCAG_AA = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'];
@@ -77,6 +80,67 @@ for (const colorScheme of ['light', 'dark'] as const) {
       await page.goto('/tenants?raise=acme');
       await page.getByText('One user', { exact: true }).click();
       await expect(page.getByText(/^No limit of this tier counts single users/)).toBeVisible();
+      expect(await violations(new AxeBuilder({ page }))).toEqual([]);
+    });
+
+    test('axe finds nothing on a statement, a tenant’s chart, and the log of an endpoint', async ({ page, control }) => {
+      await page.goto('/statements?tenant=globex');
+      await page.getByRole('table', { name: 'Statements' }).getByRole('link', { name: 'globex' }).first().click();
+      await expect(page.getByRole('region', { name: 'Reconciliation' })).toBeVisible();
+      await page.getByRole('button', { name: 'Verify' }).click();
+      await expect(page.getByRole('status').filter({ hasText: 'Sound' })).toBeVisible();
+      expect(await violations(new AxeBuilder({ page }))).toEqual([]);
+      await page.goto('/usage?tenant=globex');
+      await page.getByText('What it is made of').first().click();
+      await page.getByRole('button', { name: 'What globex used of requests' }).click();
+      expect(await violations(new AxeBuilder({ page }))).toEqual([]);
+      const { id } = await control.post<{ id: string }>('/v1/webhooks', { url: 'http://127.0.0.1:9/hooks', events: ['override.ending'] });
+      await page.goto(`/settings/webhooks/${id}`);
+      await expect(page.getByText('Nothing sent yet')).toBeVisible();
+      expect(await violations(new AxeBuilder({ page }))).toEqual([]);
+      await page.getByRole('button', { name: 'Change', exact: true }).click();
+      await page.getByRole('menuitem', { name: 'Rotate the secret' }).click();
+      await expect(page.getByRole('dialog')).toBeVisible();
+      expect(await violations(new AxeBuilder({ page }))).toEqual([]);
+      await page.goto('/settings');
+      await page.getByRole('button', { name: 'Add endpoint' }).click();
+      await page.getByRole('dialog').getByText('Pace').click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Add endpoint' }).click();
+      await expect(page.getByText('An address that begins with https:// or http://')).toBeVisible();
+      expect(await violations(new AxeBuilder({ page }))).toEqual([]);
+    });
+
+    test('axe finds nothing in the forms to grant, to change the tier and the calendar, and their reviews', async ({ page }) => {
+      const dialog = page.getByRole('dialog');
+      await page.goto('/tenants/acme?grant=acme');
+      await dialog.getByText('Start and order').click();
+      await dialog.getByRole('button', { name: 'Review' }).click();
+      await expect(dialog.getByText('Enter 1 or more whole units')).toBeVisible();
+      expect(await violations(new AxeBuilder({ page }))).toEqual([]);
+      await dialog.getByLabel('Units to grant').fill('500');
+      await dialog.getByLabel('Reason').fill('Only looking');
+      await dialog.getByRole('button', { name: 'Review' }).click();
+      await expect(dialog.getByRole('button', { name: 'Grant to acme' })).toBeVisible();
+      expect(await violations(new AxeBuilder({ page }))).toEqual([]);
+
+      await page.goto('/tenants/acme');
+      await page.getByRole('button', { name: 'Change tier' }).click();
+      await dialog.getByRole('combobox', { name: 'Tier' }).click();
+      await page.getByRole('option', { name: 'Free', exact: true }).click();
+      await expect(dialog.getByRole('table', { name: 'Quotas before and after' })).toBeVisible();
+      expect(await violations(new AxeBuilder({ page }))).toEqual([]);
+      await page.goto('/tenants/acme');
+      await page.getByRole('button', { name: 'Change calendar' }).click();
+      await dialog.getByLabel('Period starts on day').fill('15');
+      await dialog.getByRole('button', { name: 'Review' }).click();
+      await expect(dialog.getByRole('button', { name: 'Change calendar' })).toBeVisible();
+      expect(await violations(new AxeBuilder({ page }))).toEqual([]);
+    });
+
+    test('axe finds nothing in the rest of a quota', async ({ page }) => {
+      await page.goto('/tiers/pro');
+      await page.getByRole('button', { name: 'More of quota 1' }).click();
+      await expect(page.getByLabel('Quota 1: alert at')).toBeVisible();
       expect(await violations(new AxeBuilder({ page }))).toEqual([]);
     });
 

@@ -9,7 +9,12 @@ const ADMIN = { email: 'ada@example.com', password: 'stories-need-a-long-one' };
 /** Starts the product once for all stories, a second echo beside it, and signs the operator in; the returned step ends all. */
 export default async function setup(): Promise<() => Promise<void>> {
   if (findChromium() === undefined) return async () => undefined;
-  const platform = await startPlatform({ QUOTAPLANE_ADMIN_EMAIL: ADMIN.email, QUOTAPLANE_ADMIN_PASSWORD: ADMIN.password });
+  const platform = await startPlatform({
+    QUOTAPLANE_ADMIN_EMAIL: ADMIN.email,
+    QUOTAPLANE_ADMIN_PASSWORD: ADMIN.password,
+    // What has just ended waits for the story that closes it by hand.
+    QUOTAPLANE_CLOSING_GRACE_HOURS: '720',
+  });
   try {
     const echo = await startEcho({ QUOTAPLANE_DATA_DIR: platform.dataDir });
     publishScene({
