@@ -95,9 +95,18 @@ export async function readLostLives(db: PrismaService, silentSince: Date, notBef
   return rows.map(({ id }) => id);
 }
 
+/** Gives lives up; one that the ledger has never heard of, for it died before its first fold, is written down too. */
 export async function markLost(tx: Tx, ids: readonly string[], at: Date): Promise<void> {
   if (ids.length === 0) return;
-  await tx.$executeRaw`UPDATE incarnations SET lost_at = ${at} WHERE id = ANY(${[...ids]}::text[]) AND closed_at IS NULL AND lost_at IS NULL`;
+  await tx.$executeRaw`
+    INSERT INTO incarnations AS held (id, service, lost_at) SELECT id, '', ${at} FROM unnest(${[...ids].sort()}::text[]) AS lost(id)
+    ON CONFLICT (id) DO UPDATE SET lost_at = excluded.lost_at WHERE held.closed_at IS NULL AND held.lost_at IS NULL`;
+}
+
+/** When a life was last given up that has not come back. */
+export async function readLastLoss(db: PrismaService | Tx): Promise<Date | null> {
+  const [row] = await db.$queryRaw<{ at: Date | null }[]>`SELECT max(lost_at) AS at FROM incarnations`;
+  return row?.at ?? null;
 }
 
 /**

@@ -9,7 +9,7 @@ import { PrismaService, type Tx } from '../database/prisma.service';
 import { REDIS } from '../database/redis';
 import { readAsOf } from '../usage/fold-sql';
 import { compareCounter, type CounterSample } from './compare-counters';
-import { counterId, markLost, readCounterNames, readJournaled, readLostLives, upsertCounters } from './counter-sql';
+import { counterId, markLost, readCounterNames, readJournaled, readLastLoss, readLostLives, upsertCounters } from './counter-sql';
 import { touchUsage, type TouchedPeriod } from './touch-usage';
 
 /** Silent for this long: presumed dead, ms. Its counters are then looked through this often, 5 s apart. */
@@ -23,6 +23,12 @@ const NOTED_MAX = 50_000;
 const SCAN_COUNT = 1_000;
 /** Samples that no fold has caught up with are given up, ms: a node that lives without flushing would hold them for ever. */
 const SAMPLE_LIFE_MS = 60_000;
+
+/** A period whose end has passed. */
+export interface EndedPeriod extends TouchedPeriod {
+  readonly startAt: Date;
+  readonly endAt: Date;
+}
 
 interface Sample extends CounterSample {
   readonly name: QuotaName;
@@ -67,7 +73,8 @@ export class Reconciliation {
     // Where the fold stood still, such as while Postgres was away, those that live look as silent in the ledger as the dead.
     const lives = (await readLostLives(this.prisma, new Date(nowMs - SILENT_MS), new Date(nowMs - LOST_WITHIN_MS))).filter((id) => !living.has(id));
     // Marked before anything is booked for them: a fold that brings one back must know.
-    if (lives.length > 0) await this.prisma.transaction((tx) => markLost(tx, lives, new Date(nowMs)));
+    const newlyLost = [...new Set([...lives, ...silent.filter((id) => !this.looks.has(id))])];
+    if (newlyLost.length > 0) await this.prisma.transaction((tx) => markLost(tx, newlyLost, new Date(nowMs)));
     const lost = [...new Set([...silent, ...lives, ...this.looks.keys()])].filter((id) => !living.has(id) && (this.looks.get(id) ?? 0) < LOOKS_PER_LIFE);
     for (const id of lost) this.looks.set(id, (this.looks.get(id) ?? 0) + 1);
     if (lost.length > 0) await this.sample(await this.standingCounters(), nowMs, true);
@@ -77,13 +84,18 @@ export class Reconciliation {
   }
 
   /**
-   * The last word on periods that have ended and whose nodes have all flushed since: called by the closing in its transaction, before the figures are read.
-   * @throws when Redis does not answer; the closing then goes on without
+   * The last word on periods that have ended: called by the closing in its transaction, before the figures are read. Only those in which, or since which, a
+   * node was lost, and whose living nodes have all flushed since they ended: any other difference is nobody's usage, and is for the statement to show.
    */
-  async settle(tx: Tx, periods: readonly TouchedPeriod[], quotas: readonly QuotaName[] = []): Promise<void> {
-    const names = new Map([...(await readCounterNames(tx, periods)), ...quotas].map((name) => [counterId(name), name]));
-    const journaled = await readJournaled(tx, [...names.values()]);
-    const stored = await readQuotas(this.redis, journaled);
+  async settle(tx: Tx, periods: readonly EndedPeriod[]): Promise<void> {
+    const [lostAt, asOf] = [await readLastLoss(tx), await readAsOf(tx, NODE_ALIVE_MS)];
+    if (lostAt === null || asOf === null) return;
+    const due = periods.filter(({ startAt, endAt }) => lostAt >= startAt && asOf.getTime() > endAt.getTime() + this.marginMs);
+    if (due.length === 0) return;
+    const journaled = await readJournaled(tx, await readCounterNames(tx, due));
+    // A store that is away holds no closing up: the statement says that it could not be read.
+    const stored = await readQuotas(this.redis, journaled).catch(() => undefined);
+    if (stored === undefined) return;
     const compared = journaled.flatMap((before, index) => {
       const quota = stored[index];
       return quota?.counter === null || quota === undefined ? [] : [compareCounter({ before, stored: quota }, before)];

@@ -9,6 +9,7 @@ import { PrismaService, type Tx } from '../database/prisma.service';
 import { REDIS } from '../database/redis';
 import { recordEvents } from '../events/record-events';
 import { notFound } from '../http/caller';
+import { Reconciliation } from '../ledger/reconciliation';
 import { readPolicyRows } from '../outbox/policy-rows';
 import { finaliseQuotas } from '../quotas/finalise-quotas';
 import type { MeterFigures } from '../usage/meter-figures';
@@ -42,6 +43,7 @@ export class PeriodClosing {
     @Inject(AppConfig) private readonly config: Pick<AppConfig, 'closingGraceHours'>,
     @Inject(UsageLedger) private readonly ledger: Pick<UsageLedger, 'figuresOf'>,
     @Inject(PeriodSweep) private readonly periods: PeriodSweep,
+    @Inject(Reconciliation) private readonly reconciliation: Pick<Reconciliation, 'settle'>,
   ) {}
 
   /** Closes whatever is due. Calls during a run join it. @returns how many periods this run closed */
@@ -107,9 +109,13 @@ export class PeriodClosing {
   private async close(tx: Tx, periods: readonly EndedPeriod[], stores: StoreFigureReader, closedBy: string): Promise<void> {
     if (periods.length === 0) return;
     const closedAt = new Date(this.clock.now());
+    await this.reconciliation.settle(tx, periods);
     await takeNotes(tx, periods);
     const figures = await this.figuresOf(tx, periods, closedAt);
-    await finaliseQuotas(tx, [...figures.values()].flat(), closedAt);
+    const moved = await finaliseQuotas(tx, [...figures.values()].flat(), closedAt);
+    // Where the last word is another one than the sweep's, or the sweep has never come, allowances are others too.
+    const anew = await this.figuresOf(tx, periods.filter(({ tenant }) => moved.includes(tenant)), closedAt);
+    for (const [tenant, meters] of anew) figures.set(tenant, meters);
     const reading = await stores.read(tx, periods);
     const moves = await movesOf(tx, periods);
     const last = await lastStatements(tx, periods.map(({ tenant }) => tenant));
@@ -135,6 +141,7 @@ export class PeriodClosing {
   }
 
   private async figuresOf(tx: Tx, periods: readonly EndedPeriod[], instant: Date): Promise<Map<string, MeterFigures[]>> {
+    if (periods.length === 0) return new Map();
     const tenants = await readPolicyRows(tx, periods.map(({ tenant }) => tenant), { overrides: 'all', now: instant });
     const wanted = new Map(periods.map(({ tenant, periodId, startAt, endAt, timezone }) => [tenant, [{ id: periodId, startMs: startAt.getTime(), endMs: endAt.getTime(), timezone }]]));
     const figures = await this.ledger.figuresOf(tenants, wanted, { db: tx, instant });

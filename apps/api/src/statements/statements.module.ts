@@ -1,4 +1,5 @@
 import { Module } from '@nestjs/common';
+import { Reconciliation } from '../ledger/reconciliation';
 import { UsageModule } from '../usage/usage.module';
 import { AdjustmentSweep } from './adjustment-sweep';
 import { PeriodClosing } from './period-closing';
@@ -8,7 +9,7 @@ import { StatementsController } from './statements.controller';
 import { StatementsService } from './statements.service';
 
 /** Statements in the HTTP process. */
-@Module({ imports: [UsageModule], controllers: [StatementsController], providers: [StatementsService, StatementExport, PeriodClosing, PeriodSweep] })
+@Module({ imports: [UsageModule], controllers: [StatementsController], providers: [StatementsService, StatementExport, PeriodClosing, PeriodSweep, Reconciliation] })
 export class StatementsModule {}
 
 /** What closes periods by itself: of the worker process. */

@@ -4,6 +4,7 @@ import { redisKeys, type Overage } from '@quotaplane/contracts';
 import { startPostgres, startRedis, TestClock, type TestPostgres, type TestRedis } from '@quotaplane/testing';
 import { acknowledgeJournals, Journal, readJournals, type JournalCell } from '@quotaplane/usage';
 import { OutboxRig } from '../../outbox/outbox-rig';
+import { Reconciliation } from '../../ledger/reconciliation';
 import { foldBatches } from '../../usage/fold-batches';
 import { UsageLedger } from '../../usage/usage-ledger';
 import { AdjustmentSweep } from '../adjustment-sweep';
@@ -66,7 +67,7 @@ export class StatementsRig {
     const periods = new PeriodSweep(this.prisma, this.clock);
     return {
       periods,
-      closing: new PeriodClosing(this.prisma, this.redis, this.clock, { closingGraceHours }, this.ledger, periods),
+      closing: new PeriodClosing(this.prisma, this.redis, this.clock, { closingGraceHours }, this.ledger, periods, new Reconciliation(this.prisma, this.redis)),
       adjustments: new AdjustmentSweep(this.prisma, this.clock, this.ledger),
     };
   }
