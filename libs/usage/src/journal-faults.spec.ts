@@ -55,3 +55,19 @@ it('reads back every field it writes', () => {
     expect(parseJournalField(journalField(one, isHour ? `degraded@${hour}` : count))).toEqual({ cell: one, count, hour: isHour ? hour : null });
   }));
 });
+
+// Mutations: write all fields, or read all values, by one command with that many arguments.
+it('writes and reads back the counts of 100,000 tenants at once, as after a loss of the store', async () => {
+  const errors: Error[] = [];
+  const journal = new Journal({ redis, incarnation: 'crowded', service: 'echo', storeNow: () => 1_000, onError: (error) => errors.push(error) });
+  for (let index = 0; index < 100_000; index += 1) {
+    const own = { ...cell, tenant: `tenant-${index}` };
+    journal.admit(own, 3);
+    journal.refund(own, 1);
+  }
+  expect(await journal.flush()).toBe(true);
+  expect(errors).toEqual([]);
+  const rows = (await readJournals(redis)).find(({ incarnation }) => incarnation === 'crowded')?.rows ?? [];
+  expect(rows).toHaveLength(100_000);
+  expect(rows.every(({ admitted, refunded }) => admitted === 3n && refunded === 1n)).toBe(true);
+});

@@ -46,6 +46,7 @@ export const foldRows = (incarnation: string, fields: ReadonlyMap<string, string
   return { rows: [...rows.values()], refused };
 };
 
+const NAMES_PER_READ = 2_000;
 const BATCH_FIELDS = ['#seq', '#at', '#service', '#closed', '#dirty'] as const;
 
 /** @returns undefined for what no node writes */
@@ -80,7 +81,7 @@ export const readJournals = async (redis: UsageRedis, report: (problem: string) 
       continue;
     }
     if (Number(seq) <= Number(acks[incarnation] ?? 0)) continue;
-    const values = names.length === 0 ? [] : await redis.hmget(key, ...names);
+    const values = await valuesOf(redis, key, names);
     // A listed count that is not there went with a lost store; its node writes it again.
     const fields = new Map(names.flatMap((name, index) => (values[index] ? [[name, values[index]] as const] : [])));
     const { rows, refused } = foldRows(incarnation, fields);
@@ -95,6 +96,15 @@ export const readJournals = async (redis: UsageRedis, report: (problem: string) 
     });
   }
   return batches;
+};
+
+/** In pieces: a journal may name more counts than a call takes arguments. */
+const valuesOf = async (redis: UsageRedis, key: string, names: readonly string[]): Promise<(string | null)[]> => {
+  const values: (string | null)[] = [];
+  for (let from = 0; from < names.length; from += NAMES_PER_READ) {
+    for (const value of await redis.hmget(key, ...names.slice(from, from + NAMES_PER_READ))) values.push(value);
+  }
+  return values;
 };
 
 /** @returns undefined where the key is no hash */

@@ -5,6 +5,9 @@ import { journalDocumentOf } from './journal-document';
 import { degradedHour, type JournalCell } from './journal-field';
 import type { UsageRedis } from './usage-redis';
 
+/** Names and values of one command: a node that serves very many tenants has more than a call takes arguments. Even. */
+const MEMBERS_PER_COMMAND = 2_000;
+
 export interface JournalOptions extends FlushOptions {
   readonly redis: UsageRedis;
   /** Id of this life of the node; never used twice. */
@@ -97,7 +100,10 @@ export class Journal {
     const seq = ++this.seq;
     const waiting = this.counts.takeWaiting(seq);
     try {
-      const replies = await redis.multi().exists(key).hset(key, ...this.fieldsOf(waiting, seq)).pexpire(key, JOURNAL_TTL_MS).exec();
+      const fields = this.fieldsOf(waiting, seq);
+      const writing = redis.multi().exists(key);
+      for (let from = 0; from < fields.length; from += MEMBERS_PER_COMMAND) writing.hset(key, ...fields.slice(from, from + MEMBERS_PER_COMMAND));
+      const replies = await writing.pexpire(key, JOURNAL_TTL_MS).exec();
       const failed = replies?.find(([error]) => error)?.[0];
       // Not ours, whatever it is: the next flush finds no hash and writes everything anew.
       if (failed?.message.startsWith('WRONGTYPE') === true) await redis.del(key);
