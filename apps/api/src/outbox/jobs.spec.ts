@@ -111,6 +111,22 @@ it('C070 works on within 5 s of a store that was away for 10 s, with jobs waitin
   await waiting.disconnect();
 }, 120_000);
 
+// Mutation: believe a schedule because its name stands.
+it('C070 goes on with a sweep whose next slot nobody named, as where a worker died in between', async () => {
+  await Promise.all([...workers].map((worker) => worker.stop()));
+  workers.clear();
+  const sweeps = queue(SWEEPS_QUEUE);
+  // What a death leaves: the schedule stands, its slot is past, and no job waits for it.
+  for (const key of await rig.redis.keys(`${PREFIX}:${SWEEPS_QUEUE}:repeat:*`)) if (/:\d+$/.test(key)) await rig.redis.del(key);
+  await rig.redis.del(...['delayed', 'wait', 'prioritized'].map((state) => sweeps.toKey(state)));
+  await rig.redis.zadd(sweeps.toKey('repeat'), ...(Object.keys(SWEEPS).flatMap((name) => [Date.now() - 60_000, name])));
+  const worker = await startWorker();
+  const ran = new Set<string>();
+  worker.app.get(SweepsProcessor).worker.on('completed', (job: Job) => ran.add(job.name));
+  await eventually(() => Promise.resolve(['usage', 'changes', 'quotas'].every((name) => ran.has(name))), 4 * RESUMES_WITHIN_MS);
+  await sweeps.disconnect();
+}, 90_000);
+
 // Mutation: name each schedule anew when it is upserted.
 it('C071 makes one schedule of 20 upserts in a second, and one run of each slot', async () => {
   const worker = [...workers][0] ?? (await startWorker());

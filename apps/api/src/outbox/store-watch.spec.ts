@@ -131,6 +131,7 @@ it('removes platform keys of another type, and all goes on', async () => {
 }, 90_000);
 
 // Mutation: add a schedule where one stands.
+// Mutation: name each schedule anew when it is upserted.
 it('C071 keeps one schedule for each sweep, whoever upserts it and however often', async () => {
   const ensure = workers.map((worker) => worker.app.get(StoreWatch));
   await rig.redis.del('{qp-jobs}:sweeps:repeat');
