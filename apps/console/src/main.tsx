@@ -1,5 +1,5 @@
 import '@fontsource-variable/inter/wght.css';
-import '@mantine/core/styles.css';
+import './app/theme/mantine-styles';
 import '@mantine/notifications/styles.css';
 import '@mantine/spotlight/styles.css';
 import './app/theme/global.css';
