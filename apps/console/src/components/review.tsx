@@ -30,7 +30,7 @@ export function Review({ title, action, isDangerous = false, isSaving, problem, 
   };
   return (
     <div className={classes.form} onKeyDown={onKeyDown}>
-      <h3 ref={heading} tabIndex={-1} className={classes.title}>
+      <h3 ref={heading} tabIndex={-1} className={classes.title} data-autofocus>
         {title}
       </h3>
       {children}

@@ -85,13 +85,13 @@ const columns = [
   }),
   column.display({
     id: 'left',
-    header: 'Left',
+    header: 'Left, at this pace',
     meta: { isNumeric: true },
     cell: ({ row: { original: item } }) => (
       <span className={classes.right}>
         {item.remaining === null ? <span className={classes.zone}>no cap</span> : <Count units={item.remaining} />}
         <span className={classes.zone}>
-          <Outlook item={item} />
+          <Outlook item={item} isShort />
         </span>
       </span>
     ),
