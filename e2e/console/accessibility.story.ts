@@ -90,9 +90,9 @@ for (const colorScheme of ['light', 'dark'] as const) {
       await page.getByRole('button', { name: 'Verify' }).click();
       await expect(page.getByRole('status').filter({ hasText: 'Sound' })).toBeVisible();
       expect(await violations(new AxeBuilder({ page }))).toEqual([]);
-      await page.goto('/usage?tenant=globex');
+      await page.goto('/usage?tenant=acme&sort=tenant');
       await page.getByText('What it is made of').first().click();
-      await page.getByRole('button', { name: 'What globex used of requests' }).click();
+      await page.getByRole('button', { name: 'What acme used of requests' }).click();
       expect(await violations(new AxeBuilder({ page }))).toEqual([]);
       const { id } = await control.post<{ id: string }>('/v1/webhooks', { url: 'http://127.0.0.1:9/hooks', events: ['override.ending'] });
       await page.goto(`/settings/webhooks/${id}`);

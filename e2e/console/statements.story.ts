@@ -57,6 +57,7 @@ test('statements are found by key, tenant and month, and stepped through along t
   await expect(rows.nth(1)).toBeVisible();
   await expect(rows.first()).toContainText(/stores agree|stores differ|nothing to compare/);
   await rows.first().getByRole('link', { name: 'globex' }).click();
+  await expect(page.getByRole('heading', { level: 1 })).toContainText(/statement \d+/);
   const number = Number(/statement (\d+)/.exec((await page.getByRole('heading', { level: 1 }).textContent()) ?? '')?.[1]);
   await page.getByRole('link', { name: 'Statement before' }).click();
   await expect(page.getByRole('heading', { level: 1 })).toContainText(`statement ${number - 1}`);

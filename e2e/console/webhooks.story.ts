@@ -1,5 +1,5 @@
 import type { Page } from '@playwright/test';
-import { journal, meteredTier, startReceiver, thisMonth } from './rig/billing';
+import { meteredTier, report, startReceiver } from './rig/billing';
 import { expect, needsChromium, test } from './rig/console-test';
 
 needsChromium();
@@ -15,13 +15,13 @@ test('an endpoint is added, told of a threshold, sent to again, rotated, disable
   await form.getByLabel('Address').fill(receiver.url);
   await form.getByLabel('Description').fill('Invoicing');
   for (const other of ['usage.period_closed', 'override.ending', 'tenant.limited']) await form.getByLabel(other).uncheck();
-  await form.getByLabel('Tenant').fill(slug);
+  await form.getByRole('textbox', { name: 'Tenant' }).fill(slug);
   await form.getByRole('button', { name: 'Add endpoint' }).click();
   await expect(page.getByTestId('secret')).toHaveText(/^whsec_/);
   await page.getByRole('button', { name: 'I have stored it' }).click();
 
   receiver.answerWith(500);
-  await journal(control, slug, thisMonth(), { admitted: 850 });
+  await report(control, slug, 850, new Date().toISOString());
   await page.getByRole('link', { name: receiver.url.replace('http://', '') }).click();
   await expect(page.getByRole('heading', { level: 1 })).toContainText('active');
   const delivery = page.getByRole('table', { name: 'Deliveries' }).getByRole('row').filter({ hasText: 'usage.threshold_reached' });
