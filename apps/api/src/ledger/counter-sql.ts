@@ -109,13 +109,24 @@ export async function readLastLoss(db: PrismaService | Tx): Promise<Date | null>
   return row?.at ?? null;
 }
 
+const RETURNS_LOCK = 72_707_371;
+
+/**
+ * Until the transaction ends no life that was given up comes back. Whoever books recovered units takes it before reading the journals: what a life brings
+ * between that reading and the booking would count twice for good. Taken before any row, by both sides.
+ */
+export async function holdReturns(tx: Tx): Promise<void> {
+  await tx.$executeRaw`SELECT pg_advisory_xact_lock_shared(${RETURNS_LOCK})`;
+}
+
 /**
  * A life that was given up speaks again: what its journal grows by now may be what was recovered for it, and must not count twice. Called by the
  * fold, in its transaction and before it writes.
  */
 export async function takeBackRecovered(tx: Tx, batches: readonly JournalBatch[]): Promise<void> {
-  const back = await tx.$queryRaw<{ id: string }[]>`
-    SELECT id FROM incarnations WHERE id = ANY(${batches.map(({ incarnation }) => incarnation)}::text[]) AND lost_at IS NOT NULL ORDER BY id FOR UPDATE`;
+  if ((await lostAmong(tx, batches)).length === 0) return;
+  await tx.$executeRaw`SELECT pg_advisory_xact_lock(${RETURNS_LOCK})`;
+  const back = await lostAmong(tx, batches);
   if (back.length === 0) return;
   const ids = back.map(({ id }) => id);
   const rows = batches.filter(({ incarnation }) => ids.includes(incarnation)).flatMap((batch) => batch.rows);
@@ -136,3 +147,6 @@ export async function takeBackRecovered(tx: Tx, batches: readonly JournalBatch[]
       AND counter.generation = grown.generation`;
   await tx.$executeRaw`UPDATE incarnations SET lost_at = NULL WHERE id = ANY(${ids}::text[])`;
 }
+
+const lostAmong = (tx: Tx, batches: readonly JournalBatch[]): Promise<{ id: string }[]> =>
+  tx.$queryRaw`SELECT id FROM incarnations WHERE id = ANY(${batches.map(({ incarnation }) => incarnation)}::text[]) AND lost_at IS NOT NULL ORDER BY id`;

@@ -5,7 +5,7 @@ import { periodAt } from '@quotaplane/usage';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { OutboxRig } from '../outbox/outbox-rig';
 import type { UsageFold } from '../usage/usage-fold';
-import { Reconciliation } from './reconciliation';
+import { Reconciliation, type Sample } from './reconciliation';
 import { cellOf, enforcedUse, SpecNode } from './spec-node';
 import { touchUsage } from './touch-usage';
 
@@ -181,6 +181,30 @@ describe('reconciliation', () => {
     expect((await item())?.used).toBe('37');
     await dead.journal.flush();
     await fold.run();
+    expect(await item()).toMatchObject({ used: '37', breakdown: { admitted: '37', recovered: '0' } });
+  });
+
+  // Mutation: book by the journals of the first look, and what the node brings before the booking stays recovered for good.
+  it('books nothing for a node that comes back while its units are being booked', async () => {
+    const [living, away] = [new SpecNode(rig.redis), new SpecNode(rig.redis)];
+    await living.admit(nameOf(), 10);
+    await away.admit(nameOf(), 20);
+    await Promise.all([living.journal.flush(), away.journal.flush(), living.beat()]);
+    await fold.run();
+    await away.admit(nameOf(), 7);
+    await away.beat(60_000);
+    await rig.prisma.incarnation.update({ where: { id: away.incarnation }, data: { foldedAt: new Date(Date.now() - 60_000) } });
+    let bookings = 0;
+    class Overtaken extends PromptReconciliation {
+      protected override async book(samples: readonly Sample[], at: Date): Promise<void> {
+        bookings += 1;
+        await away.journal.flush();
+        await fold.run();
+        await super.book(samples, at);
+      }
+    }
+    await rounds(new Overtaken(rig.prisma, rig.redis), living);
+    expect(bookings).toBeGreaterThan(0);
     expect(await item()).toMatchObject({ used: '37', breakdown: { admitted: '37', recovered: '0' } });
   });
 

@@ -9,7 +9,7 @@ import { PrismaService, type Tx } from '../database/prisma.service';
 import { REDIS } from '../database/redis';
 import { readAsOf } from '../usage/fold-sql';
 import { compareCounter, type CounterSample } from './compare-counters';
-import { counterId, markLost, readCounterNames, readJournaled, readLastLoss, readLostLives, upsertCounters } from './counter-sql';
+import { counterId, holdReturns, markLost, readCounterNames, readJournaled, readLastLoss, readLostLives, upsertCounters, type ComparedCounter, type JournaledCounter } from './counter-sql';
 import { touchUsage, type TouchedPeriod } from './touch-usage';
 
 /** Silent for this long: presumed dead, ms. Its counters are then looked through this often, 5 s apart. */
@@ -30,7 +30,7 @@ export interface EndedPeriod extends TouchedPeriod {
   readonly endAt: Date;
 }
 
-interface Sample extends CounterSample {
+export interface Sample extends CounterSample {
   readonly name: QuotaName;
   readonly atMs: number;
   /** Taken since a node was lost: only then may units be recovered. */
@@ -75,6 +75,8 @@ export class Reconciliation {
     // Marked before anything is booked for them: a fold that brings one back must know.
     const newlyLost = [...new Set([...lives, ...silent.filter((id) => !this.looks.has(id))])];
     if (newlyLost.length > 0) await this.prisma.transaction((tx) => markLost(tx, newlyLost, new Date(nowMs)));
+    // One that lives again has all its looks before it, and one that is neither heard of nor looked for any more is forgotten.
+    for (const [id, count] of this.looks) if (living.has(id) || (count >= LOOKS_PER_LIFE && !silent.includes(id))) this.looks.delete(id);
     const lost = [...new Set([...silent, ...lives, ...this.looks.keys()])].filter((id) => !living.has(id) && (this.looks.get(id) ?? 0) < LOOKS_PER_LIFE);
     for (const id of lost) this.looks.set(id, (this.looks.get(id) ?? 0) + 1);
     if (lost.length > 0) await this.sample(await this.standingCounters(), nowMs, true);
@@ -92,6 +94,7 @@ export class Reconciliation {
     if (lostAt === null || asOf === null) return;
     const due = periods.filter(({ startAt, endAt }) => lostAt >= startAt && asOf.getTime() > endAt.getTime() + this.marginMs);
     if (due.length === 0) return;
+    await holdReturns(tx);
     const journaled = await readJournaled(tx, await readCounterNames(tx, due));
     // A store that is away holds no closing up: the statement says that it could not be read.
     const stored = await readQuotas(this.redis, journaled).catch(() => undefined);
@@ -119,26 +122,23 @@ export class Reconciliation {
   private async judge(asOfMs: number, nowMs: number): Promise<void> {
     const ripe = this.samples.filter(({ atMs }) => atMs + this.marginMs < asOfMs);
     if (ripe.length > 0) {
-      const after = await readJournaled(this.prisma, ripe.map(({ name }) => name));
-      const found = ripe.flatMap((sample, index) => {
-        const now = after[index];
-        if (!now) return [];
-        const compared = compareCounter(sample, now);
-        if (sample.lost) return compared.recovered > 0n || compared.gap > 0n ? [compared] : [];
-        return compared.gap > 0n ? [{ ...compared, recovered: 0n, isExact: false }] : [];
-      });
-      if (found.length > 0) await this.book([...new Map(found.map((one) => [counterId(one), one])).values()], new Date(nowMs));
+      const found = foundOf(ripe, await readJournaled(this.prisma, ripe.map(({ name }) => name)));
+      if (found.length > 0) await this.book(ripe.filter(({ name }) => found.some((one) => counterId(one) === counterId(name))), new Date(nowMs));
     }
     const done = new Set(ripe);
     this.samples = this.samples.filter((sample) => !done.has(sample) && nowMs - sample.atMs < SAMPLE_LIFE_MS);
   }
 
-  private async book(found: Parameters<typeof upsertCounters>[1], at: Date): Promise<void> {
-    const changed = await this.prisma.transaction(async (tx) => {
-      const touched = await upsertCounters(tx, found, at);
+  /** Compares anew while no life can come back: one that did since the first look has brought its units itself. */
+  protected async book(samples: readonly Sample[], at: Date): Promise<void> {
+    const { changed, found } = await this.prisma.transaction(async (tx) => {
+      await holdReturns(tx);
+      const all = foundOf(samples, await readJournaled(tx, samples.map(({ name }) => name)));
+      const last = [...new Map(all.map((one) => [counterId(one), one])).values()];
+      const touched = await upsertCounters(tx, last, at);
       await touchUsage(tx, touched);
       failpoint('reconcile.before-commit');
-      return touched;
+      return { changed: touched, found: last };
     });
     for (const { tenant, periodId } of changed) {
       const own = found.filter((one) => one.tenant === tenant && one.periodId === periodId);
@@ -161,3 +161,12 @@ export class Reconciliation {
     }
   }
 }
+
+/** @param after in the order of the samples */
+const foundOf = (samples: readonly Sample[], after: readonly JournaledCounter[]): ComparedCounter[] => samples.flatMap((sample, index) => {
+  const now = after[index];
+  if (!now) return [];
+  const compared = compareCounter(sample, now);
+  if (sample.lost) return compared.recovered > 0n || compared.gap > 0n ? [compared] : [];
+  return compared.gap > 0n ? [{ ...compared, recovered: 0n, isExact: false }] : [];
+});
