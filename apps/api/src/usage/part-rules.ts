@@ -1,5 +1,5 @@
 import type { CompiledPeriod, CompiledQuota, DegradedSettlement } from '@quotaplane/contracts';
-import { compile, segmentAt } from '@quotaplane/policy';
+import { quotasAt } from '@quotaplane/policy';
 import { settle, type UsageSums } from '@quotaplane/usage';
 import type { TenantPolicyRows } from '../outbox/policy-rows';
 import { policySourceAt } from '../outbox/policy-source';
@@ -29,7 +29,7 @@ export function partRulesOf(tenant: TenantPolicyRows, period: CompiledPeriod, in
 
 function rulesAt(tenant: TenantPolicyRows, period: CompiledPeriod, atMs: number, part: number): PartRules {
   const source = policySourceAt(tenant, period, new Date(atMs));
-  const segment = source && segmentAt(compile(source), atMs);
+  const segment = source && quotasAt(source, atMs);
   if (!segment) return { part, tier: '', tierVersion: 0, degraded: 'waive', quotas: [] };
   return { part, tier: segment.tier, tierVersion: segment.tierVersion, degraded: segment.degraded, quotas: segment.quotas };
 }

@@ -20,8 +20,15 @@ export async function periodRowsOf(tx: Tx, rows: readonly Pick<JournalRow, 'tena
   ]);
   for (const { tenant, periodId } of known) pairs.delete(`${tenant}|${periodId}`);
   const calendars = new Map(tenants.map((row) => [row.slug, row]));
+  // At the turn of a month they are all asked for at once, and most have one of a few calendars.
+  const cut = new Map<string, TenantPeriod | undefined>();
+  const cutFor = (tenant: CalendarRows, periodId: string): TenantPeriod | undefined => {
+    const key = JSON.stringify([calendarsOf(tenant), periodId]);
+    if (!cut.has(key)) cut.set(key, periodIn(tenant, periodId));
+    return cut.get(key);
+  };
   return [...pairs.values()].flatMap(({ tenant, periodId }) => {
-    const period = periodIn(calendars.get(tenant) ?? NO_TENANT, periodId);
+    const period = cutFor(calendars.get(tenant) ?? NO_TENANT, periodId);
     return period
       ? [{ tenant, periodId, startAt: new Date(period.startMs), endAt: new Date(period.endMs), timezone: period.timezone, isTransition: period.isTransition }]
       : [];
