@@ -75,7 +75,7 @@ const columns = [
   column.display({
     id: 'share',
     header: 'Of allowance',
-    meta: { width: '160px' },
+    meta: { width: '150px' },
     cell: ({ row: { original: item } }) => (
       <span className={classes.stacked}>
         <UsageBar used={item.used} allowance={item.allowance} label={`${item.tenant} ${item.meter}`} />
@@ -135,14 +135,9 @@ const columns = [
 const extrasOf = ({ carried, granted }: UsageItem): string =>
   [...(carried === '0' ? [] : [`${formatShort(carried)} carried`]), ...(granted === '0' ? [] : [`${formatShort(granted)} granted`])].join(', ');
 
-function HighestThreshold({ item: { thresholds, period } }: { readonly item: UsageItem }): ReactNode {
-  const highest = thresholds.toSorted((a, b) => b.percent - a.percent)[0];
-  if (highest === undefined) return null;
-  return (
-    <span className={classes.zone}>
-      {highest.percent}% reached <Time at={highest.reachedAt} zone={period.timezone} as="day" />
-    </span>
-  );
+function HighestThreshold({ item: { thresholds } }: { readonly item: UsageItem }): ReactNode {
+  const highest = Math.max(0, ...thresholds.map(({ percent }) => percent));
+  return highest === 0 ? null : <span className={classes.zone}>{highest}% reached</span>;
 }
 
 /** Between what was used and its allowance, where an outage of the store has left something to show. */
