@@ -25,7 +25,7 @@ test('the CSV export carries the same figure', async ({ page, scene, control }) 
   const admitted = String((await callEcho(scene.echoUrls, key, 12)).admitted);
   await page.goto('/usage');
   await expect(page.getByRole('row').filter({ hasText: slug }).getByRole('cell', { name: admitted, exact: true })).toBeVisible();
-  await page.getByRole('button', { name: 'Export' }).click();
+  await page.getByRole('button', { name: 'Export', exact: true }).click();
   await expect(page.getByRole('menuitem', { name: /^NDJSON/ })).toHaveAttribute('href', /format=ndjson/);
   const download = page.waitForEvent('download');
   await page.getByRole('menuitem', { name: /^CSV/ }).click();
