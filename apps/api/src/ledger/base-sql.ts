@@ -25,6 +25,12 @@ export function readLivePeriods(db: PrismaService | Tx, tenants: readonly string
     WHERE tenant = ANY(${[...tenants]}::text[]) AND end_at > ${now}::timestamptz - interval '48 hours'`;
 }
 
+/** Revisions of tenants' published policies, by slug. */
+export async function readRevisions(db: PrismaService | Tx, tenants: readonly string[]): Promise<ReadonlyMap<string, number>> {
+  const rows = await db.$queryRaw<{ slug: string; revision: number }[]>`SELECT slug, revision FROM tenants WHERE slug = ANY(${[...tenants]}::text[])`;
+  return new Map(rows.map(({ slug, revision }) => [slug, revision]));
+}
+
 export interface UsageTouchRow extends TouchedPeriod {
   readonly id: bigint;
 }
@@ -34,6 +40,6 @@ export function readTouches(db: PrismaService, limit: number): Promise<UsageTouc
   return db.$queryRaw`SELECT id, tenant, period_id AS "periodId" FROM usage_touches ORDER BY id LIMIT ${limit}`;
 }
 
-export async function deleteTouches(db: PrismaService, ids: readonly bigint[]): Promise<void> {
+export async function deleteTouches(db: PrismaService | Tx, ids: readonly bigint[]): Promise<void> {
   if (ids.length > 0) await db.$executeRaw`DELETE FROM usage_touches WHERE id = ANY(${ids.map(String)}::text[]::bigint[])`;
 }

@@ -5,7 +5,7 @@ import { REDIS } from '../database/redis';
 import { deleteTouches, readTouches } from './base-sql';
 import { QuotaBases } from './quota-bases';
 import { ThresholdWatch } from './threshold-watch';
-import type { TouchedPeriod } from './touch-usage';
+import { touchUsage, type TouchedPeriod } from './touch-usage';
 
 const TOUCHES_PER_RUN = 2_000;
 
@@ -26,7 +26,10 @@ export class LedgerUpdates {
     if (touched.length === 0) return;
     const [seconds] = await this.redis.time();
     await this.bases.publish(touched, Number(seconds) * 1000);
-    await this.thresholds.look(touched);
-    await deleteTouches(this.prisma, touches.map(({ id }) => id));
+    const left = await this.thresholds.look(touched);
+    await this.prisma.transaction(async (tx) => {
+      await touchUsage(tx, left);
+      await deleteTouches(tx, touches.map(({ id }) => id));
+    });
   }
 }

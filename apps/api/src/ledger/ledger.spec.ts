@@ -4,9 +4,13 @@ import { startPostgres, startRedis, type TestPostgres, type TestRedis } from '@q
 import { periodAt } from '@quotaplane/usage';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { OutboxRig } from '../outbox/outbox-rig';
-import type { UsageFold } from '../usage/usage-fold';
+import { TenantPublisher } from '../outbox/tenant-publisher';
+import { UsageFold } from '../usage/usage-fold';
+import { LedgerUpdates } from './ledger-updates';
+import { QuotaBases } from './quota-bases';
 import { Reconciliation, type Sample } from './reconciliation';
 import { cellOf, enforcedUse, SpecNode } from './spec-node';
+import { ThresholdWatch } from './threshold-watch';
 import { touchUsage } from './touch-usage';
 
 const { id: periodId } = periodAt({ timezone: 'UTC', anchorDay: 1, nowMs: Date.now() });
@@ -80,6 +84,28 @@ describe('the base of a quota', () => {
     expect((await item())?.used).toBe('150');
   });
 
+  // Mutation: do not come back to tenants that were published; their next call would be judged without those units.
+  it('has what a fold brings while the generation is being raised', async () => {
+    const node = new SpecNode(rig.redis);
+    await node.admit(nameOf(), 40);
+    await node.journal.flush();
+    await fold.run();
+    await node.admit(nameOf(), 30);
+    await lose();
+    // The fold commits, and writes the base of the generation before, after the new one's was worked out and before it is in force.
+    class Overtaken extends QuotaBases {
+      override async publishRaised(...raise: Parameters<QuotaBases['publishRaised']>): Promise<void> {
+        await super.publishRaised(...raise);
+        await node.journal.flush();
+        await fold.run();
+      }
+    }
+    await new TenantPublisher(rig.prisma, rig.redis, rig.metrics, new Overtaken(rig.prisma, rig.redis, rig.ledger)).publish([slug], { onlyWhereLacking: true });
+    expect(await generation()).toBe(2);
+    await fold.run();
+    expect(await enforcedUse(rig.redis, nameOf(2))).toBe(70);
+  });
+
   // Mutation: let a base be lowered by an older reading that comes late.
   it('never goes back', async () => {
     const node = new SpecNode(rig.redis);
@@ -144,6 +170,46 @@ describe('thresholds', () => {
     expect(await reached()).toEqual([50, 80, 100]);
     const events = await rig.prisma.event.findMany({ where: { tenant: slug } });
     expect(events.map(({ data }) => (data as { used: string }).used).sort()).toEqual(['1099', '899', '899']);
+  });
+
+  // Mutation: look only where something was used, and believe the distance to the next threshold whatever was published.
+  it('are reached without a call, too, when the allowance is lowered below them', async () => {
+    const node = new SpecNode(rig.redis);
+    await node.admit(nameOf(), 499);
+    await node.journal.flush();
+    const watching = rig.fold();
+    await watching.run();
+    expect(await reached()).toEqual([]);
+    const { id: tenantId } = await rig.prisma.tenant.findUniqueOrThrow({ where: { slug } });
+    const now = new Date();
+    await rig.prisma.override.create({
+      data: { tenantId, subject: { scope: 'tenant' }, mode: 'exactly', set: { quotas: { requests: { allowance: 500 } } }, reason: 'spec', from: now, createdAt: now, createdBy: 'spec' },
+    });
+    await rig.tenants.publish([slug]);
+    await watching.run();
+    expect(await reached()).toEqual([50, 80]);
+  });
+
+  // Mutation: forget what one look leaves over.
+  it('are found of more meters than one look works out', async () => {
+    const slugs = Array.from({ length: 5 }, (_, index) => `${slug}-of-${index}`);
+    const node = new SpecNode(rig.redis);
+    for (const own of slugs) {
+      await rig.tenant(own, tier);
+      node.journal.admit(cellOf({ ...nameOf(), tenant: own }), 600);
+    }
+    await node.journal.flush();
+    class Small extends ThresholdWatch {
+      protected override readonly mostAtOnce = 2;
+    }
+    const updates = new LedgerUpdates(rig.prisma, rig.redis, rig.bases, new Small(rig.prisma, rig.ledger, rig.clock));
+    const found = (): Promise<number> => rig.prisma.event.count({ where: { tenant: { in: slugs }, type: 'usage.threshold_reached' } });
+    await new UsageFold(rig.prisma, rig.redis, rig.metrics, updates, rig.reconciliation).run();
+    expect(await found()).toBe(2);
+    await updates.follow([]);
+    await updates.follow([]);
+    expect(await found()).toBe(5);
+    expect(await rig.prisma.usageTouch.count({ where: { tenant: { in: slugs } } })).toBe(0);
   });
 });
 

@@ -8,7 +8,7 @@ import type { MeterFigures, TenantPeriod } from '../usage/meter-figures';
 import { thresholdKey } from '../usage/reached-thresholds';
 import { UsageLedger } from '../usage/usage-ledger';
 import { readUsageSums, type UsageSumRow } from '../usage/usage-sql';
-import { readPeriods } from './base-sql';
+import { readPeriods, readRevisions } from './base-sql';
 import type { TouchedPeriod } from './touch-usage';
 
 /** How long a worked-out distance to the next threshold is believed, ms: an allowance that was lowered meanwhile is noticed then. */
@@ -17,6 +17,8 @@ const BELIEVED_MS = 30_000;
 const REMEMBERED_MAX = 200_000;
 
 interface NextThreshold {
+  /** Of the tenant's policy that it was worked out by. */
+  readonly revision: number;
   /** Units of {@link grossOf} below which none can be reached. */
   readonly atUnits: bigint;
   readonly untilMs: number;
@@ -33,6 +35,8 @@ const nameOf = ({ tenant, meter, periodId, part }: Pick<UsageSumRow, 'tenant' | 
 @Injectable()
 export class ThresholdWatch {
   private readonly next = new Map<string, NextThreshold>();
+  /** Most meters worked out in one look, each takes about a ms: a fold waits for it. Specs have fewer. */
+  protected readonly mostAtOnce: number = 1_000;
 
   constructor(
     @Inject(PrismaService) private readonly prisma: PrismaService,
@@ -40,19 +44,28 @@ export class ThresholdWatch {
     @Inject(Clock) private readonly clock: Clock,
   ) {}
 
-  /** After the figures of some periods have changed. */
-  async look(touched: readonly TouchedPeriod[]): Promise<void> {
-    if (touched.length === 0) return;
+  /**
+   * After the figures or allowances of some periods have changed.
+   * @returns periods that may have reached one and are still to be looked at: where very many come at once, a fold does not wait for all
+   */
+  async look(touched: readonly TouchedPeriod[]): Promise<TouchedPeriod[]> {
+    if (touched.length === 0) return [];
     const nowMs = this.clock.now();
-    const sums = await readUsageSums(this.prisma, [...new Set(touched.map(({ tenant }) => tenant))], touched.map(({ periodId }) => periodId));
-    const due = sums.filter((row) => {
+    const slugs = [...new Set(touched.map(({ tenant }) => tenant))];
+    const sums = await readUsageSums(this.prisma, slugs, touched.map(({ periodId }) => periodId));
+    const revisions = await readRevisions(this.prisma, slugs);
+    const isDue = (row: UsageSumRow): boolean => {
       const next = this.next.get(nameOf(row));
-      return next === undefined || next.untilMs <= nowMs || grossOf(row) >= next.atUnits;
-    });
-    if (due.length > 0) await this.workOut(due, nowMs);
+      return next === undefined || grossOf(row) >= next.atUnits || next.revision !== revisions.get(row.tenant);
+    };
+    const due = sums.filter(isDue);
+    const believedTooLong = sums.filter((row) => !isDue(row) && (this.next.get(nameOf(row))?.untilMs ?? 0) <= nowMs);
+    const taken = [...due, ...believedTooLong].slice(0, this.mostAtOnce);
+    if (taken.length > 0) await this.workOut(taken, revisions, nowMs);
+    return due.slice(this.mostAtOnce).map(({ tenant, periodId }) => ({ tenant, periodId }));
   }
 
-  private async workOut(due: readonly UsageSumRow[], nowMs: number): Promise<void> {
+  private async workOut(due: readonly UsageSumRow[], revisions: ReadonlyMap<string, number>, nowMs: number): Promise<void> {
     const now = new Date(nowMs);
     const tenants = await readPolicyRows(this.prisma, [...new Set(due.map(({ tenant }) => tenant))], { overrides: 'all', now });
     const known = await readPeriods(this.prisma, [...new Map(due.map((row) => [`${row.tenant}|${row.periodId}`, row])).values()]);
@@ -69,7 +82,7 @@ export class ThresholdWatch {
     for (const { meter, unitsLeft } of looked) {
       for (const { part } of meter.parts) {
         const name = nameOf({ tenant: meter.tenant, meter: meter.meter, periodId: meter.period.id, part });
-        this.next.set(name, { atUnits: (gross.get(name) ?? 0n) + unitsLeft, untilMs: nowMs + BELIEVED_MS });
+        this.next.set(name, { revision: revisions.get(meter.tenant) ?? 0, atUnits: (gross.get(name) ?? 0n) + unitsLeft, untilMs: nowMs + BELIEVED_MS });
       }
     }
   }

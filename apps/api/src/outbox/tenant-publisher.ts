@@ -9,6 +9,7 @@ import { stayAwake } from '../database/stay-awake';
 import { writeQuotaDue } from '../quotas/quota-due';
 import { tenantPeriods } from '../tenants/tenant-calendar';
 import { QuotaBases } from '../ledger/quota-bases';
+import { touchPublished } from '../ledger/touch-usage';
 import { lockTenants, raiseTenants, type LockedTenant } from './outbox-sql';
 import { readHeldPolicies, textOf } from './held-policies';
 import { OutboxMetrics } from './outbox-metrics';
@@ -80,6 +81,7 @@ export class TenantPublisher {
     const written = await stayAwake(tx, Promise.all(due.map((next) => this.write(tx, next, bySlug.get(next.row.slug), nowMs, changeId))));
     failpoint('publish.after-redis');
     await raiseTenants(tx, written.flatMap(({ raised }) => (raised ? [raised] : [])));
+    await touchPublished(tx, written.flatMap(({ raised }) => (raised ? [raised.slug] : [])), new Date(nowMs));
     await writeQuotaDue(tx, rows.filter(({ tenant }) => written.some(({ raised }) => raised?.slug === tenant)), nowMs);
     return [...current, ...written.map(({ outcome }) => outcome)];
   }

@@ -4,6 +4,7 @@ import { batchOfDocument } from '@quotaplane/usage';
 import { ChangesService, PLATFORM_CHAIN } from '../audit/changes.service';
 import type { Tx } from '../database/prisma.service';
 import type { Caller } from '../http/caller';
+import { touchUsage } from '../ledger/touch-usage';
 import { foldBatches } from './fold-batches';
 
 /** Takes the journals of nodes that could not reach Redis: into the ledger by the one fold, so that a journal posted twice, or flushed too, counts once. */
@@ -16,7 +17,10 @@ export class JournalsService {
     return this.changes.commit(caller, [PLATFORM_CHAIN], async (tx) => {
       const refused = await refusedCells(tx, counts);
       const known = counts.filter((_, index) => !refused.has(index));
-      await foldBatches(tx, [batchOfDocument({ ...body, counts: known })]);
+      const batch = batchOfDocument({ ...body, counts: known });
+      await foldBatches(tx, [batch]);
+      // No fold follows this: the worker has to be told of bases and thresholds.
+      await touchUsage(tx, batch.rows);
       const answer = { accepted: known.length, refused: [...refused.values()] };
       return {
         answer, action: 'journal.post', entity: { type: 'journal', id: incarnation }, topics: [], before: null,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { redisKeys, type JournalDocument } from '@quotaplane/contracts';
+import { quotaKeys } from '@quotaplane/rate-limit';
 import { startPostgres, startRedis, type TestPostgres, type TestRedis } from '@quotaplane/testing';
 import { Journal, periodAt, postJournal, type JournalCell, type PostedJournal } from '@quotaplane/usage';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -100,6 +101,17 @@ describe('POST /v1/journals', () => {
     expect(await inLedger()).toEqual([5n, 1n, 2n, 0n]);
     const entries = await rig.prisma.auditEntry.findMany({ where: { changeId: answer.body.changeId ?? '' } });
     expect(entries).toMatchObject([{ action: 'journal.post', entityId: document.incarnation, after: { service: 'echo', accepted: 1, refused: 2 } }]);
+  });
+
+  // Mutation: leave it to the next fold, which such a node's tenant may never see; its quota stands at what Redis knew.
+  it('counts in the quota, too, without a fold that brings more of the tenant', async () => {
+    await rig.tenants.publish(['acme']);
+    const { generation } = await rig.prisma.tenant.findUniqueOrThrow({ where: { slug: 'acme' } });
+    await api.call('POST', '/v1/journals', { body: documentOf() });
+    await fold.run();
+    const key = quotaKeys({ tenant: 'acme', meter: 'requests', periodId, part: 1, generation }).base;
+    // What outages gave away is billed here; what was admitted is in the counter already.
+    expect(await rig.redis.hgetall(key)).toEqual({ plus: '2', minus: '0' });
   });
 
   it.each<[string, object, string]>([
