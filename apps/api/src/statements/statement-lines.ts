@@ -1,5 +1,6 @@
 import type { StatementLine } from '@quotaplane/contracts';
 import type { MeterFigures, PartFigures } from '../usage/meter-figures';
+import { breakdownOf, sumOf } from '../usage/usage-item';
 
 /** A part of a period in which the tenant had no tier, so that nothing limited what it used. */
 const NO_TIER = 'none';
@@ -10,22 +11,13 @@ export interface QuotaMoves {
   readonly carriedOut: bigint;
 }
 
-const sumOf = (parts: readonly PartFigures[], figure: (part: PartFigures) => bigint): bigint => parts.reduce((sum, part) => sum + figure(part), 0n);
-
 /** One meter's line, without a look at any store: parts add up, the allowance is the last part's. */
 export function statementLine({ meter, parts }: MeterFigures, { drawn, carriedOut }: QuotaMoves): StatementLine {
   const total = (figure: (part: PartFigures) => bigint): string => String(sumOf(parts, figure));
   const last = parts.at(-1);
   return {
     meter,
-    admitted: total((part) => part.admitted),
-    refunded: total((part) => part.refunded),
-    degraded: total((part) => part.degraded),
-    settled: total((part) => part.settled),
-    external: total((part) => part.external),
-    late: total((part) => part.late),
-    recovered: total((part) => part.recovered),
-    corrections: String(-sumOf(parts, (part) => part.corrections)),
+    ...breakdownOf(parts),
     used: total((part) => part.used),
     carriedIn: String(last?.carried ?? 0n),
     carriedOut: String(carriedOut),

@@ -1,4 +1,4 @@
-import type { UsageItem } from '@quotaplane/contracts';
+import type { UsageBreakdown, UsageItem } from '@quotaplane/contracts';
 import type { MeterFigures, PartFigures } from './meter-figures';
 
 export interface ItemFacts {
@@ -9,6 +9,21 @@ export interface ItemFacts {
 
 /** Sum of one figure over a period's parts. */
 export const sumOf = (parts: readonly PartFigures[], figure: (part: PartFigures) => bigint): bigint => parts.reduce((total, part) => total + figure(part), 0n);
+
+/** Where the used units of all parts come from, as it is answered: corrections are negative. */
+export function breakdownOf(parts: readonly PartFigures[]): UsageBreakdown {
+  const total = (figure: (part: PartFigures) => bigint): string => String(sumOf(parts, figure));
+  return {
+    admitted: total((part) => part.admitted),
+    refunded: total((part) => part.refunded),
+    degraded: total((part) => part.degraded),
+    settled: total((part) => part.settled),
+    external: total((part) => part.external),
+    late: total((part) => part.late),
+    recovered: total((part) => part.recovered),
+    corrections: total((part) => -part.corrections),
+  };
+}
 
 /** Figures as they are answered: the parts' figures add up, and the allowance is the running part's. */
 export function usageItemOf({ tenant, meter, period, parts }: MeterFigures, { status, thresholds, asOf }: ItemFacts): UsageItem {
@@ -28,16 +43,7 @@ export function usageItemOf({ tenant, meter, period, parts }: MeterFigures, { st
     remaining: left === null ? null : String(left > 0n ? left : 0n),
     overage: total((part) => part.overage),
     billable: total((part) => part.billable),
-    breakdown: {
-      admitted: total((part) => part.admitted),
-      refunded: total((part) => part.refunded),
-      degraded: total((part) => part.degraded),
-      settled: total((part) => part.settled),
-      external: total((part) => part.external),
-      late: total((part) => part.late),
-      recovered: total((part) => part.recovered),
-      corrections: String(-sumOf(parts, (part) => part.corrections)),
-    },
+    breakdown: breakdownOf(parts),
     thresholds: [...thresholds],
     asOf,
   };
