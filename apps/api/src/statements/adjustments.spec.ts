@@ -116,3 +116,27 @@ it('loses nothing of a fold that began before the closing and commits after it',
   expect(await adjustments('racing')).toEqual([[1, 'requests', '7', 'journal', null]]);
   expect(await rig.verify()).toMatchObject({ isSound: true });
 });
+
+// Mutations: leave out a reason that was received before the last correction was added and committed after it; cut the reasons within a character:
+// its half is stored as another one than was hashed.
+it('keeps the reasons of corrections whole where they are too long together', async () => {
+  await record('long', -2n, `${'a'.repeat(489)}b`);
+  await record('longer', -1n, `1234567\u{1F600} and more`);
+  await sweep();
+  const reason = (await adjustments('records'))?.at(-1)?.[4];
+  expect(reason).toBe(`${'a'.repeat(489)}b; 1234567`);
+  expect(await rig.verify('records')).toMatchObject({ isSound: true, problems: [] });
+});
+
+// Mutation: hold the sum of a line against what was used where corrections are more than that.
+it('finds nothing amiss in a period that was corrected below nothing', async () => {
+  const tier = await rig.prisma.tier.findFirstOrThrow({ where: { slug: 'billed' } });
+  await rig.tenant('overcorrected', tier.id);
+  await rig.use('overcorrected', 30);
+  const key = { tenant: 'overcorrected', periodId: AUGUST.id, meter: 'requests', part: 1 };
+  await rig.prisma.usageRecord.create({ data: { ...key, source: 'spec', recordId: 'back', units: -50n, reason: 'all of it was a test', kind: 'correction', at: new Date(AUGUST.endMs - 1), receivedAt: new Date(rig.clock.now()) } });
+  await rig.prisma.usageExternal.create({ data: { ...key, corrections: 50n } });
+  await rig.worker().closing.run();
+  expect((await rig.statements('overcorrected'))[0]?.content.lines[0]).toMatchObject({ used: '0', corrections: '-50', billable: '0' });
+  expect(await rig.verify('overcorrected')).toMatchObject({ isSound: true, problems: [] });
+});

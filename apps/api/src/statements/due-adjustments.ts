@@ -18,7 +18,7 @@ export interface ClosedMeter {
   readonly meter: string;
   /** Undefined where nothing was used before closing. */
   readonly line: StatementLine | undefined;
-  readonly made: readonly { readonly kind: string; readonly units: bigint; readonly at: Date }[];
+  readonly made: readonly { readonly kind: string; readonly units: bigint; readonly at: Date; readonly reason: string | null }[];
   readonly raw: RawSums;
   /** What counts of the degraded units now; asked for where there are more of them than in the line. */
   readonly settledNow: bigint;
@@ -51,10 +51,21 @@ export function dueAdjustments(closed: ClosedMeter): DueAdjustment[] {
     external: growth.records - records.corrected - madeOf('external'),
     correction: records.corrected - madeOf('correction'),
   };
-  const lastCorrection = Math.max(0, ...made.filter(({ kind }) => kind === 'correction').map(({ at }) => at.getTime()));
-  const reasons = records.reasons.filter(({ receivedAt }) => receivedAt.getTime() > lastCorrection).map(({ reason }) => reason);
+  const reasons = untoldReasons(records.reasons, made.filter(({ kind }) => kind === 'correction'));
   return (['external', 'correction', 'journal', 'recovered'] as const).filter((kind) => due[kind] !== 0n)
     .map((kind) => ({ meter, kind, units: due[kind], reason: kind === 'correction' ? reasonOf(reasons) : null }));
 }
 
-const reasonOf = (reasons: readonly string[]): string | null => [...new Set(reasons)].join('; ').slice(0, REASON_MAX) || null;
+/** Longest between a record's receipt and its commit, with what clocks of two machines differ by, ms. */
+const COMMITTED_WITHIN_MS = 60_000;
+
+/** Reasons of records that came since the last correction was added, or were on their way then. */
+function untoldReasons(reasons: ClosedMeter['records']['reasons'], told: readonly { readonly at: Date; readonly reason: string | null }[]): string[] {
+  const lastMs = Math.max(0, ...told.map(({ at }) => at.getTime()));
+  const isTold = (reason: string): boolean => told.some((one) => one.reason?.includes(reason) === true);
+  return reasons.filter(({ reason, receivedAt }) => receivedAt.getTime() > lastMs || (receivedAt.getTime() > lastMs - COMMITTED_WITHIN_MS && !isTold(reason)))
+    .map(({ reason }) => reason);
+}
+
+/** Cut between characters: half of one could not be stored as it was hashed. */
+const reasonOf = (reasons: readonly string[]): string | null => [...new Set(reasons)].join('; ').slice(0, REASON_MAX).replace(/\p{Surrogate}$/u, '') || null;

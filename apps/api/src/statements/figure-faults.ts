@@ -10,7 +10,9 @@ const sum = (texts: readonly string[]): bigint => texts.reduce((total, text) => 
 export function* lineFaults(line: StatementLine): Generator<string> {
   const { meter, parts } = line;
   const used = sum([line.admitted, line.settled, line.external, line.late, line.recovered, line.corrections]) - BigInt(line.refunded);
-  if (used !== BigInt(line.used)) yield `${meter}: the figures add up to ${used} used, not to ${line.used}`;
+  // Corrections take nothing below 0, in no part; what they could not take off is in no figure.
+  const beyond = BigInt(line.used) - used;
+  if (beyond < 0n || beyond > -BigInt(line.corrections)) yield `${meter}: the figures add up to ${used} used, not to ${line.used}`;
   if (BigInt(line.settled) < 0n || BigInt(line.settled) > BigInt(line.degraded)) yield `${meter}: ${line.settled} settled of ${line.degraded} degraded`;
   for (const name of ['used', 'overage', 'billable'] as const) {
     if (sum(parts.map((part) => part[name])) !== BigInt(line[name])) yield `${meter}: ${name} is not the sum of its parts`;
