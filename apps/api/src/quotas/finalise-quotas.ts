@@ -14,15 +14,14 @@ import { partsUpTo } from './quota-work';
  */
 export async function finaliseQuotas(tx: Tx, figures: readonly MeterFigures[], now: Date): Promise<string[]> {
   const slugs = [...new Set(figures.map(({ tenant }) => tenant))];
-  const changed: string[] = [];
-  for (const rows of await readPolicyRows(tx, slugs, { overrides: 'pending', now })) {
-    const own = figures.filter(({ tenant }) => tenant === rows.tenant);
-    const { draws, carries } = outcomeOf(rows, own, now.getTime());
-    await upsertDraws(tx, draws);
-    await upsertCarries(tx, carries);
-    if (draws.some((draw) => !isKnown(rows, draw)) || carries.some((carry) => !isCarried(rows, carry))) changed.push(rows.tenant);
-  }
+  const outcomes = (await readPolicyRows(tx, slugs, { overrides: 'pending', now })).map((rows) =>
+    ({ rows, ...outcomeOf(rows, figures.filter(({ tenant }) => tenant === rows.tenant), now.getTime()) }));
+  const changed = outcomes.filter(({ rows, draws, carries }) => draws.some((draw) => !isKnown(rows, draw)) || carries.some((carry) => !isCarried(rows, carry)))
+    .map(({ rows }) => rows.tenant);
+  // The tenants before their rows, as the sweep takes them: the other way round the two would wait for each other.
   await makeDue(tx, changed, now);
+  await upsertDraws(tx, outcomes.flatMap(({ draws }) => draws));
+  await upsertCarries(tx, outcomes.flatMap(({ carries }) => carries));
   return changed;
 }
 
