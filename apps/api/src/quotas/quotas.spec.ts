@@ -11,6 +11,8 @@ const MAY = Date.UTC(2027, 4, 1);
 let rig: QuotaRig;
 beforeAll(async () => {
   rig = await QuotaRig.start(MARCH + 10 * DAY_MS);
+  await rig.tier('base', { allowance: 100 });
+  await rig.tier('carrying', { allowance: 100, overage: 'bill', carry: { cap: 45 } });
 });
 afterAll(() => rig?.stop());
 
@@ -23,9 +25,7 @@ const settledAfter = async (atMs: number): Promise<number> => {
 // Mutation: carry from the whole allowance without taking off what was used; let overage go over; count grants as unused allowance.
 it('C088 gives 100 in the period after one with overage, with carry on and off, and carries what was unused up to the cap', async () => {
   rig.clock.set(MARCH + 10 * DAY_MS);
-  const quota = { allowance: 100, overage: 'bill' } as const;
-  await rig.tier('plain', quota);
-  await rig.tier('carrying', { ...quota, carry: { cap: 45 } });
+  await rig.tier('plain', { allowance: 100, overage: 'bill' });
   await rig.tenant('c088-off', 'plain');
   for (const slug of ['c088-on', 'c088-unused', 'c088-capped']) await rig.tenant(slug, 'carrying');
   for (const slug of ['c088-off', 'c088-on']) expect(await rig.call(slug, 130)).toBe(0);
@@ -72,7 +72,6 @@ it('C056 has 100 available of a top-up of 100 that is dated exactly at the perio
 // Mutation: give what is left of a grant before its draws are known; spend the later-ending one first.
 it('takes what is left of top-ups along into the next period, soonest-ending spent first, whoever settles it and however often', async () => {
   rig.clock.set(MARCH + 10 * DAY_MS);
-  await rig.tier('base', { allowance: 100 });
   await rig.tenant('grants', 'base');
   const long = await rig.topUp('grants', { units: 50 });
   rig.clock.advance(1_000);
