@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { routes, statementSchema } from '@quotaplane/contracts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startSpecApp, type SpecApp } from '../http/spec-app';
@@ -21,6 +22,15 @@ afterAll(async () => {
   await api?.stop();
   await rig?.stop();
 });
+
+/** By the words of docs/billing.md alone: RFC 8785, and SHA-256 of its UTF-8. */
+const sha256 = (value: unknown): string => createHash('sha256').update(canonical(value), 'utf8').digest('hex');
+const canonical = (value: unknown): string => {
+  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`).join(',')}}`;
+};
 
 const close = (slug: string, period: string) => api.call('POST', `/v1/tenants/${slug}/periods/${period}/close`);
 
@@ -78,6 +88,32 @@ describe('reading statements', () => {
     expect((await api.call('GET', '/v1/statements/verify', { token: bound })).body).toMatchObject({ isSound: true, statements: 2, tenants: 1 });
     expect((await close('acme', AUGUST.id)).status).toBe(200);
     expect((await api.call('POST', `/v1/tenants/acme/periods/${AUGUST.id}/close`, { token: bound })).status).toBe(403);
+  });
+
+  // Mutations: hash what is not told; hash another form than RFC 8785 has; change or round anything on the way out.
+  it('tells all that whoever doubts a hash needs to work it out', async () => {
+    const token = await api.call('POST', '/v1/tokens', { body: { name: 'Zoë \u{1F600} "q" \\ /\u2028', scopes: ['usage:write'], binding: { kind: 'platform' } } });
+    expect(token.status).toBe(201);
+    const closed = await api.call('POST', `/v1/tenants/globex/periods/${SEPTEMBER.id}/close`, { token: String(token.body['secret']) });
+    expect(closed.status).toBe(200);
+    await rig.use('globex', 7);
+    await rig.worker().adjustments.run();
+    const { items = [] } = (await api.call('GET', '/v1/statements?tenant=globex')).body;
+    const byNumber = [...items].sort((a, b) => Number(a['number']) - Number(b['number']));
+    expect(byNumber.map((one) => one['number'])).toEqual([1, 2]);
+    let previous = '0'.repeat(64);
+    for (const { id } of byNumber) {
+      const { tenant, number, period, closedAt, closedBy, lines, reconciliation, previousHash, hash, adjustments } = (await api.call('GET', `/v1/statements/${String(id)}`)).body;
+      expect(previousHash).toBe(previous);
+      expect(sha256({ tenant, number, period, closedAt, closedBy, lines, reconciliation, previousHash })).toBe(hash);
+      let before = previous = String(hash);
+      for (const { hash: own, ...adjustment } of adjustments as ({ hash: string; previousHash: string } & Record<string, unknown>)[]) {
+        expect(adjustment.previousHash).toBe(before);
+        expect(sha256(adjustment)).toBe(own);
+        before = own;
+      }
+      if (number === 1) expect(before).not.toBe(hash);
+    }
   });
 
   it('verifies them all', async () => {
