@@ -30,7 +30,8 @@ export interface JournalFieldParts {
 }
 
 const SLUG = /^[a-z0-9-]{1,63}$/;
-const LOCAL_DATE = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/;
+/** Of the years 1970 to 8999: the bounds of its period must be instants that Postgres can keep and JavaScript can read. */
+const LOCAL_DATE = /^(19[7-9]\d|[2-8]\d{3})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])$/;
 /** Part and generation are Postgres integers. */
 const ORDINAL = /^\d{1,9}$/;
 /** Hours to the year 9999 and a little more. */

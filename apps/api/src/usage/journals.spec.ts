@@ -122,9 +122,10 @@ describe('POST /v1/journals', () => {
     ['more refunded than admitted', { counts: [{ ...documentOf().counts[0], refunded: 6 }] }, '/counts/0/refunded'],
     ['hours that add up to more', { counts: [{ ...documentOf().counts[0], degradedByHour: [{ hour: '2026-11-30T10:00:00Z', units: 3 }] }] }, '/counts/0/degradedByHour'],
     ['half an hour', { counts: [{ ...documentOf().counts[0], degradedByHour: [{ hour: '2026-11-30T10:30:00Z', units: 1 }] }] }, '/counts/0/degradedByHour/0/hour'],
+    ['a period that no store can keep', { counts: [{ ...documentOf().counts[0], period: '9999-12-31' }] }, '/counts/0/period'],
     ['an unknown member', { counts: [{ ...documentOf().counts[0], price: 1 }] }, '/counts/0/price'],
   ])('points at %s and takes nothing', async (_, part, pointer) => {
-    const { status, body } = await api.call('POST', '/v1/journals', { body: { ...documentOf(), ...part, ...('counts' in part ? { counts: (part.counts as object[]).map((one) => ({ ...one, period: periodId })) } : {}) } });
+    const { status, body } = await api.call('POST', '/v1/journals', { body: { ...documentOf(), ...part, ...('counts' in part ? { counts: (part.counts as object[]).map((one) => ({ period: periodId, ...Object.fromEntries(Object.entries(one).filter(([, value]) => value !== undefined)) })) } : {}) } });
     expect([status, body.errors?.map((error) => error.pointer)]).toEqual([422, [pointer]]);
     expect(await inLedger()).toEqual([0n, 0n, 0n, 0n]);
   });

@@ -15,7 +15,8 @@ const journalCellCounts = z
   .strictObject({
     tenant: slug,
     meter: slug,
-    period: localDate,
+    // The end of it has to be an instant, too.
+    period: localDate.refine((date) => date >= '1970' && date < '9000', 'must be in the years 1970 to 8999'),
     part: ordinal,
     class: slug,
     generation: ordinal,
