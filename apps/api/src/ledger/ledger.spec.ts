@@ -341,6 +341,10 @@ describe('reconciliation', () => {
     await Promise.all([one.beat(), two.beat()]);
     const dead = new SpecNode(rig.redis);
     await dead.beat(60_000);
+    const look = async (): Promise<void> => {
+      reconciliation.note((await rig.prisma.usageJournal.findMany({ where: { tenant: slug } })).map((row) => ({ ...row, degradedHours: new Map() })));
+      await reconciliation.run();
+    };
     let admitted = 0;
     for (let round = 0; round < 40; round += 1) {
       const node = round % 2 === 0 ? one : two;
@@ -352,11 +356,14 @@ describe('reconciliation', () => {
       }
       if (round % 4 === 0) await Promise.all([one.beat(), two.beat(), one.journal.flush(), two.journal.flush()]);
       if (round % 5 === 0) await fold.run();
-      if (round % 7 === 0) {
-        reconciliation.note((await rig.prisma.usageJournal.findMany({ where: { tenant: slug } })).map((row) => ({ ...row, degradedHours: new Map() })));
-        await reconciliation.run();
-      }
+      if (round % 7 === 0) await look();
     }
+    await Promise.all([one.journal.flush(), two.journal.flush()]);
+    await fold.run();
+    // The counter is below the journals until they tell of this.
+    await one.refund(nameOf(), 5);
+    admitted -= 5;
+    await look();
     await rounds(reconciliation, one);
     await two.journal.flush();
     await rounds(reconciliation, one);

@@ -82,7 +82,7 @@ it('C069 has one effect of a job that lost its lock and ran twice', async () => 
     const item = async (): Promise<UsageItem | undefined> => (await rig.ledger.itemsOf([slug], 'current', await rig.ledger.asOf()))[0];
     await eventually(async () => (await item())?.used === '60', 30_000);
     // As if it had read the journals before the other run acknowledged them.
-    await rig.redis.del(redisKeys.journalAcks);
+    await eventually(async () => (await rig.redis.del(redisKeys.journalAcks)) === 1, 30_000);
     release();
     await eventually(() => Promise.resolve(ends >= 2), 30_000);
     await eventually(async () => (await held.getJobCounts('active', 'waiting')).active === 0, 30_000);

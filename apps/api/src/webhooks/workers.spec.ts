@@ -40,7 +40,7 @@ const only = async (webhookId: string) => {
 };
 
 describe('two workers', () => {
-  // Mutation: claim without FOR UPDATE SKIP LOCKED, or without the lease.
+  // Mutation: claim without the lease.
   it(`P23 send each of ${SHARED} deliveries once between them`, async () => {
     const { id } = await rig.endpoint(receiver.url, { concurrency: 20 });
     const workers = await Promise.all([rig.sender({ clock }), rig.sender({ clock })]);
@@ -52,6 +52,19 @@ describe('two workers', () => {
     expect([...receiver.ids].sort()).toEqual([...ids].sort());
     expect((await rig.deliveries(id)).every(({ state, attempts, leasedUntil }) => state === 'delivered' && attempts === 1 && leasedUntil === null)).toBe(true);
   }, 90_000);
+
+  // Mutation: claim without FOR UPDATE SKIP LOCKED.
+  it('P23 pass over what the other one is claiming', async () => {
+    const { id } = await rig.endpoint(receiver.url);
+    await rig.events(keys(2, 'locked'));
+    const now = new Date(clock.now());
+    await fanOutEvents(rig.prisma, now, 10);
+    await rig.prisma.transaction(async (tx) => {
+      const [locked] = await tx.$queryRaw<{ id: string }[]>`SELECT id::text AS id FROM webhook_deliveries WHERE webhook_id = ${id}::uuid LIMIT 1 FOR UPDATE`;
+      const claimed = await claimDeliveries(rig.prisma, { webhookId: id, most: 2, now, leasedUntil: new Date(now.getTime() + LEASE_MS) });
+      expect(claimed.map((delivery) => delivery.id === locked?.id)).toEqual([false]);
+    });
+  });
 
   // Mutation: a limiter of each worker's own, or the rate without the slots.
   it('keep an endpoint\'s rate and concurrency together', async () => {
