@@ -8,6 +8,9 @@ import { occurrences } from './mutations.mjs';
 /** What the package manager and Vite write beside the packages. */
 const NOT_LINKED = new Set(['.bin', '.cache', '.vite', '.vite-temp', '.package-lock.json', '@quotaplane']);
 
+/** Made from files that Git knows, and so not among them. */
+const GENERATED = ['apps/api/src/database/generated'];
+
 /** A copy of the working tree in a temporary folder, whose packages are the tree's own by link and whose rooms are the copy's. */
 export class WorkingCopy {
   /** @param {string} root of the working tree */
@@ -17,6 +20,7 @@ export class WorkingCopy {
       mkdirSync(dirname(join(this.folder, file)), { recursive: true });
       if (existsSync(join(root, file))) cpSync(join(root, file), join(this.folder, file));
     }
+    for (const folder of GENERATED) if (existsSync(join(root, folder))) cpSync(join(root, folder), join(this.folder, folder), { recursive: true });
     const [from, to] = [join(root, 'node_modules'), join(this.folder, 'node_modules')];
     mkdirSync(join(to, '@quotaplane'), { recursive: true });
     for (const name of readdirSync(from)) if (!NOT_LINKED.has(name)) symlinkSync(join(from, name), join(to, name));
