@@ -6,6 +6,7 @@ import { startWatchdog } from './stores/index.mjs';
 const SAME_PRESS_MS = 1_000;
 // Long enough for a person, or a test, to see the guards decide by their fail modes.
 const REOPEN_AFTER_MS = 2_000;
+const PARENT_LOOK_MS = 500;
 
 /** @typedef {import('./bootstrap-apps.mjs').App} App */
 /** @typedef {import('./bootstrap-stores.mjs').Store} Store */
@@ -29,8 +30,20 @@ export class Lifetime {
   /** Ends with code 0 on the first signal, at once on a second one. */
   listenForSignals() {
     for (const name of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) process.on(name, () => this.#onSignal(name));
+    if (process.env.npm_lifecycle_event !== undefined) this.#endWithParent();
     // A closed terminal or pipe must not keep the rest from being stopped.
     for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+  }
+
+  /** npm's shell passes no signal on: whoever ends npm leaves its children behind, which see another parent then. */
+  #endWithParent() {
+    const parent = process.ppid;
+    const timer = setInterval(() => {
+      if (process.ppid === parent) return;
+      clearInterval(timer);
+      this.#onSignal('SIGTERM');
+    }, PARENT_LOOK_MS);
+    timer.unref();
   }
 
   /**

@@ -2,6 +2,7 @@ import { quotaKeys, type QuotaName } from '@quotaplane/rate-limit';
 import type { Redis } from 'ioredis';
 import type { PrismaService, Tx } from '../database/prisma.service';
 import { meterKey, type PeriodKey } from './raw-sums';
+import type { CounterFigure } from './reconciliation';
 
 /** Counters of one part: of the last generation that counted in it, and of the tenant's present one, which may have taken over its figures. */
 interface PartCounters extends Omit<QuotaName, 'generation'> {
@@ -29,7 +30,7 @@ export async function readCounterNames(db: PrismaService | Tx, wanted: readonly 
  * Reads counter + plus - minus of the newest generation that Redis holds of each part, summed over the parts of a meter.
  * @returns by {@link meterKey}; null where Redis holds nothing of a part any more
  */
-export async function readCounterFigures(redis: Redis, parts: readonly PartCounters[]): Promise<Map<string, bigint | null>> {
+export async function readCounterFigures(redis: Redis, parts: readonly PartCounters[]): Promise<Map<string, CounterFigure | null>> {
   const pipeline = redis.pipeline();
   for (const { generations, ...name } of parts) {
     for (const generation of generations) {
@@ -41,7 +42,7 @@ export async function readCounterFigures(redis: Redis, parts: readonly PartCount
   const replies = parts.length === 0 ? [] : ((await pipeline.exec()) ?? []);
   const lost = replies.find(([error]) => error && !error.message.startsWith('WRONGTYPE'))?.[0];
   if (lost) throw lost;
-  const figures = new Map<string, bigint | null>();
+  const figures = new Map<string, CounterFigure | null>();
   let at = 0;
   for (const { tenant, meter, periodId, generations } of parts) {
     const own = generations.map(() => {
@@ -52,7 +53,8 @@ export async function readCounterFigures(redis: Redis, parts: readonly PartCount
     const figure = own.find((one) => one !== null) ?? null;
     const key = meterKey(tenant, periodId, meter);
     const before = figures.get(key);
-    figures.set(key, figure === null || before === null ? null : (before ?? 0n) + figure);
+    const sum = before === null || figure === null ? null : { units: (before?.units ?? 0n) + figure.units, isWhole: (before?.isWhole ?? true) && figure.isWhole };
+    figures.set(key, sum);
   }
   return figures;
 }
@@ -60,8 +62,9 @@ export async function readCounterFigures(redis: Redis, parts: readonly PartCount
 const wholeNumber = (value: unknown): bigint => (typeof value === 'string' && /^-?\d{1,19}$/.test(value) ? BigInt(value) : 0n);
 
 /** Null where neither the counter nor its base is there. */
-function figureOf(counter: unknown, base: unknown): bigint | null {
+function figureOf(counter: unknown, base: unknown): CounterFigure | null {
   const [plus, minus] = Array.isArray(base) ? (base as unknown[]) : [];
   const held = [counter, plus, minus].filter((value) => typeof value === 'string');
-  return held.length === 0 ? null : wholeNumber(counter) + wholeNumber(plus) - wholeNumber(minus);
+  if (held.length === 0) return null;
+  return { units: wholeNumber(counter) + wholeNumber(plus) - wholeNumber(minus), isWhole: typeof counter === 'string' };
 }

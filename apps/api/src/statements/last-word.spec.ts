@@ -39,3 +39,16 @@ it('brings back at the closing what a lost node had not journaled, and the three
   expect((await rig.statements('dead'))[0]?.content.reconciliation[0]).toMatchObject({ agrees: true });
   expect(await rig.verify()).toMatchObject({ isSound: true });
 });
+
+// Mutation: take a base for a counter of 0, and every late record of a lost counter looks as if stores differed.
+it('says that a counter is gone where only its base is left, and that it is enough where it is', async () => {
+  const lost = await rig.use('draws', 30);
+  await rig.redis.del(counterOf('draws'));
+  await rig.redis.hset(quotaKeys({ tenant: 'draws', meter: 'requests', periodId: AUGUST.id, part: 1, generation: 1 }).base, { plus: '50' });
+  await rig.prisma.usageExternal.create({ data: { tenant: 'draws', periodId: AUGUST.id, meter: 'requests', part: 1, external: 50n } });
+  await rig.tamper("DELETE FROM statements WHERE tenant = 'draws'");
+  await rig.prisma.usagePeriod.updateMany({ where: { tenant: 'draws' }, data: { closedAt: null } });
+  await rig.worker().closing.run();
+  expect(lost).not.toBe('');
+  expect((await rig.statements('draws'))[0]?.content.reconciliation[0]).toMatchObject({ agrees: true, counters: null, explained: [expect.stringContaining('holds no counter')] });
+});

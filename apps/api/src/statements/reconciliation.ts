@@ -1,10 +1,15 @@
 import type { ReconciliationLine, StatementLine } from '@quotaplane/contracts';
 import type { RawSums } from './raw-sums';
 
+/** counter + plus - minus of the last generation. `isWhole`: its counter is there, and not its base alone. */
+export interface CounterFigure {
+  readonly units: bigint;
+  readonly isWhole: boolean;
+}
+
 /** What the three stores say of one meter. Undefined: that store could not be read. Null: it holds nothing of it. */
 export interface StoreFigures {
-  /** counter + plus - minus of the last generation. */
-  readonly counters: bigint | null | undefined;
+  readonly counters: CounterFigure | null | undefined;
   /** Admitted less refunded by the nodes' own hashes. */
   readonly journals: bigint | null | undefined;
   readonly ledger: RawSums;
@@ -21,7 +26,7 @@ export function reconciliationLine(line: StatementLine, { counters, journals, le
   const own = ledger.admitted - ledger.refunded;
   const beside = BigInt(line.external) + BigInt(line.late) + BigInt(line.corrections) + BigInt(line.settled) + BigInt(line.recovered);
   // An absent counter counts 0 for the guards too: where the ledger has nothing either, nothing is missing.
-  const counted = counters === null && own + beside === 0n ? 0n : typeof counters === 'bigint' ? counters - beside : null;
+  const counted = counters === null || counters === undefined ? (counters === null && own + beside === 0n ? 0n : null) : ownCount(counters, own, beside);
   const journaled = journals === null && own === 0n ? 0n : (journals ?? null);
   const countersDifference = counted === null ? null : counted - own;
   const journalsDifference = journaled === null ? null : journaled - own;
@@ -39,9 +44,12 @@ export function reconciliationLine(line: StatementLine, { counters, journals, le
   };
 }
 
+/** A base alone is all there is to a generation that has admitted nothing yet; where it is not enough, the counter that stood beside it is gone. */
+const ownCount = ({ units, isWhole }: CounterFigure, own: bigint, beside: bigint): bigint | null => (isWhole || units - beside === own ? units - beside : null);
+
 const textOf = (figure: bigint | null): string | null => (figure === null ? null : String(figure));
 
-function* counterNotes(read: bigint | null | undefined, counted: bigint | null, difference: bigint | null, { doubtful, degraded }: RawSums): Generator<string> {
+function* counterNotes(read: CounterFigure | null | undefined, counted: bigint | null, difference: bigint | null, { doubtful, degraded }: RawSums): Generator<string> {
   if (read === undefined) yield 'the counters could not be read when the period was closed';
   else if (counted === null) yield 'Redis holds no counter of this period any more: it was lost, or 48 h have passed since the period ended';
   if (difference === null || difference === 0n) return;

@@ -14,7 +14,7 @@ export const statementKeys = {
   list: (filter: StatementFilter) => [...statementKeys.all, 'list', filter] as const,
   one: (id: string) => [...statementKeys.all, 'one', id] as const,
   ofTenant: (tenant: string) => [...statementKeys.all, 'tenant', tenant] as const,
-  ended: (month: string, tenant: string | undefined) => [...statementKeys.all, 'ended', month, tenant] as const,
+  ended: (months: readonly string[], tenant: string | undefined) => [...statementKeys.all, 'ended', months, tenant] as const,
 };
 
 /** Newest closing first. */
@@ -44,13 +44,13 @@ export const tenantStatementsQuery = (tenant: string) =>
   });
 
 export const MOST_ENDED = 200;
-/** Usage of periods that start in a month, to find those that have ended and wait for their close. */
-export const endedPeriodsQuery = (month: string, tenant: string | undefined) =>
+/** Usage of periods that start in some months, to find those that have ended and wait for their close: oldest first. */
+export const endedPeriodsQuery = (months: readonly string[], tenant: string | undefined) =>
   queryOptions({
-    queryKey: statementKeys.ended(month, tenant),
+    queryKey: statementKeys.ended(months, tenant),
     queryFn: async ({ signal }) => {
-      const page = await call('usageList', { query: { period: month, tenant, limit: MOST_ENDED }, signal });
-      return { items: page.items.filter(({ status }) => status === 'ended'), isCut: page.nextCursor !== null };
+      const pages = await Promise.all(months.map((period) => call('usageList', { query: { period, tenant, limit: MOST_ENDED }, signal })));
+      return { items: pages.flatMap(({ items }) => items.filter(({ status }) => status === 'ended')), isCut: pages.some(({ nextCursor }) => nextCursor !== null) };
     },
     refetchInterval: 15_000,
   });

@@ -15,13 +15,14 @@ import classes from './statement.module.css';
 const SHOWN = 5;
 
 interface EndedPanelProps {
-  readonly month: string;
+  /** Months that the periods start in. */
+  readonly months: readonly string[];
   readonly tenant: string | undefined;
 }
 
 /** Periods that have ended and wait for their close; nothing at all where there is none. */
-export function EndedPanel({ month, tenant }: EndedPanelProps): ReactNode {
-  const ended = useQuery(endedPeriodsQuery(month, tenant));
+export function EndedPanel({ months, tenant }: EndedPanelProps): ReactNode {
+  const ended = useQuery(endedPeriodsQuery(months, tenant));
   const periods = useMemo(() => byPeriod(ended.data?.items ?? []), [ended.data]);
   const [isWhole, setWhole] = useState(false);
   if (periods.length === 0) return null;
@@ -29,7 +30,7 @@ export function EndedPanel({ month, tenant }: EndedPanelProps): ReactNode {
     <Panel
       title="Ended, not closed yet"
       isFlush
-      note={`${plural(periods.length, 'period')}${ended.data?.isCut ? ` among the first ${formatCount(MOST_ENDED)} rows of the month` : ''}; each closes by itself once its time for late usage is over`}
+      note={`${plural(periods.length, 'period')}${ended.data?.isCut ? ` among the first ${formatCount(MOST_ENDED)} rows of a month` : ''}; each closes by itself once its time for late usage is over`}
     >
       <ul className={classes.list}>
         {(isWhole ? periods : periods.slice(0, SHOWN)).map(([first, ...rest]) => (

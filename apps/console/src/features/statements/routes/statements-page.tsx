@@ -34,6 +34,8 @@ export function StatementsPage(): ReactNode {
   }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
   const change = (changed: StatementFilter): void => void navigate({ to: '.', search: (before) => ({ ...before, ...changed }), replace: true });
   const isFiltered = filter.tenant !== undefined || filter.period !== undefined;
+  // A month that runs has periods that have ended already: anchors, and zones ahead.
+  const endedIn = filter.period === undefined ? months.slice(0, 2).map(({ value }) => value).reverse() : [filter.period];
   const exported = filter.period ?? months[1]?.value ?? '';
   return (
     <Page
@@ -52,7 +54,7 @@ export function StatementsPage(): ReactNode {
     >
       <VerifyResult verify={verify} />
       <Filters key={filter.tenant ?? ''} filter={filter} months={months} onChange={change} />
-      <EndedPanel month={filter.period ?? months[1]?.value ?? ''} tenant={filter.tenant} />
+      <EndedPanel months={endedIn} tenant={filter.tenant} />
       <section className={layout.panel} aria-label="Statements" aria-busy={list.isFetching && list.isPlaceholderData}>
         <Loaded query={list} heightPx={360}>
           {() =>
