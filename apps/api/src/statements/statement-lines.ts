@@ -40,12 +40,21 @@ export function statementLine({ meter, parts }: MeterFigures, { drawn, carriedOu
 
 const allowanceText = (allowance: bigint | null): string | null => (allowance === null ? null : String(allowance));
 
+const atLeastZero = (units: bigint): bigint => (units > 0n ? units : 0n);
+
+/** What a line's figures add up to; below 0 where more was corrected than used. */
+const netOf = ({ admitted, refunded, settled, external, late, recovered, corrections }: StatementLine): bigint =>
+  BigInt(admitted) - BigInt(refunded) + BigInt(settled) + BigInt(external) + BigInt(late) + BigInt(recovered) + BigInt(corrections);
+
 /** A line and what was added to it after closing: the overage of the last part moves with it. */
 export function lineTotals(line: StatementLine | undefined, adjusted: bigint): { readonly used: bigint; readonly billable: bigint } {
-  if (line === undefined) return { used: adjusted, billable: 0n };
-  const used = BigInt(line.used) + adjusted;
+  if (line === undefined) return { used: atLeastZero(adjusted), billable: 0n };
   const last = line.parts.at(-1);
-  if (adjusted === 0n || line.overagePolicy !== 'bill' || last === undefined || last.allowance === null) return { used, billable: BigInt(line.billable) };
-  const past = BigInt(last.used) + adjusted - BigInt(last.allowance);
-  return { used, billable: BigInt(line.billable) - BigInt(last.billable) + (past > 0n ? past : 0n) };
+  if (adjusted === 0n || last === undefined) return { used: BigInt(line.used), billable: BigInt(line.billable) };
+  // Where corrections had taken more off than was used, what comes later fills that up first.
+  const isWhole = line.parts.length === 1;
+  const used = atLeastZero((isWhole ? netOf(line) : BigInt(line.used)) + adjusted);
+  if (line.overagePolicy !== 'bill' || last.allowance === null) return { used, billable: BigInt(line.billable) };
+  const past = (isWhole ? netOf(line) : BigInt(last.used)) + adjusted - BigInt(last.allowance);
+  return { used, billable: BigInt(line.billable) - BigInt(last.billable) + atLeastZero(past) };
 }

@@ -36,7 +36,7 @@ export function deliveryColumns({ opened, onToggle, onRedeliver }: DeliveryActio
           <span className={classes.stacked}>
             <span className={classes.type}>{delivery.event.type}</span>
             <span className={classes.sub} title={delivery.event.id}>
-              {delivery.event.id}
+              {delivery.event.id.slice(0, 8)}…
             </span>
           </span>
         </span>
@@ -72,7 +72,7 @@ export function deliveryColumns({ opened, onToggle, onRedeliver }: DeliveryActio
       header: 'Next attempt',
       cell: ({ row: { original: delivery } }) => (delivery.nextAttemptAt === null ? <span className={classes.sub}>–</span> : <Time at={delivery.nextAttemptAt} as="relative" />),
     }),
-    column.display({ id: 'created', header: 'Happened', cell: ({ row: { original: delivery } }) => <Time at={delivery.event.at} /> }),
+    column.display({ id: 'created', header: 'Happened', cell: ({ row: { original: delivery } }) => <Time at={delivery.event.at} as="relative" /> }),
     column.display({
       id: 'actions',
       header: () => <span className={classes.hidden}>Actions</span>,

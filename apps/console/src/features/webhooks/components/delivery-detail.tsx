@@ -30,7 +30,7 @@ export function DeliveryDetail({ delivery: { attempts, log, event } }: { readonl
         )}
       </div>
       <div>
-        <h3 className={classes.legend}>Data</h3>
+        <h3 className={classes.legend}>Data of {event.id}</h3>
         <pre className={classes.data} tabIndex={0} aria-label={`Data of ${event.id}`}>
           {JSON.stringify(event.data, null, 2)}
         </pre>
