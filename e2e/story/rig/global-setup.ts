@@ -20,8 +20,8 @@ declare module 'vitest' {
 export default (project: TestProject): Promise<() => Promise<void>> => provideFleet(project, 1);
 
 /** Starts the product with `more` echo processes beside its own, 1 or more; the returned step ends all. */
-export async function provideFleet(project: TestProject, more: number): Promise<() => Promise<void>> {
-  const platform = await startPlatform();
+export async function provideFleet(project: TestProject, more: number, env: NodeJS.ProcessEnv = {}): Promise<() => Promise<void>> {
+  const platform = await startPlatform(env);
   const echoes: Echo[] = [];
   const stop = async (): Promise<void> => {
     await Promise.all(echoes.map((echo) => echo.stop()));
