@@ -1,0 +1,27 @@
+/** Bundles one bench and runs it: `node bench/run.mjs decisions | http | large [arguments]`. */
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { rolldown } from 'rolldown';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const [name, ...args] = process.argv.slice(2);
+const entry = join(root, 'bench', name ?? '', 'main.ts');
+if (name === undefined || !existsSync(entry)) {
+  console.error(`node bench/run.mjs <decisions | http | large>: there is no bench named ${name ?? '(none)'}`);
+  process.exit(2);
+}
+
+// Beside the packages that it leaves outside, so that they are found.
+const built = mkdtempSync(join(root, 'node_modules', '.bench-'));
+try {
+  const bundle = await rolldown({ input: entry, platform: 'node', external: (id) => !id.startsWith('.') && !id.startsWith('/') && !id.startsWith('@quotaplane/'), logLevel: 'warn' });
+  await bundle.write({ dir: built, format: 'esm', entryFileNames: `${name}.mjs` });
+  const file = join(built, `${name}.mjs`);
+  // Imported, not run: scripts that the bundle carries along ask whether they are the program.
+  const { status } = spawnSync(process.execPath, ['--expose-gc', '--input-type=module', '-e', `await import(${JSON.stringify(file)})`, '--', ...args], { cwd: root, stdio: 'inherit' });
+  process.exitCode = status ?? 1;
+} finally {
+  rmSync(built, { recursive: true, force: true });
+}
