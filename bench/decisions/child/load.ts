@@ -1,0 +1,78 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Ask } from '../contenders/contender';
+
+export interface Load {
+  readonly subjects: number;
+  readonly callers: number;
+  readonly forMs: number;
+  /** After the last answer, until the CPU time is read: what the contender does for these decisions later counts as theirs. */
+  readonly settleMs: number;
+}
+
+export interface Slice {
+  readonly decisions: number;
+  readonly admitted: number;
+  readonly wallMs: number;
+  /** User and system time of the whole process, per decision. */
+  readonly cpuMicros: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
+/** Decisions of a caller for each that is timed: clocks cost as much as a tenth of the quickest decision. */
+const TIMED_EACH = 8;
+/** Decisions of a caller between two turns of the event loop, which answers from memory alone would never let go on. */
+const TURN_EACH = 64;
+const SAMPLES_MAX = 1 << 18;
+/** Prime, so that callers walk over all subjects and never meet in one batch unless there are fewer than callers. */
+const STRIDE = 7_919;
+
+/** Asks for `forMs` with so many callers, each of which waits for its own answer. */
+export async function load(ask: Ask, { subjects, callers, forMs, settleMs }: Load): Promise<Slice> {
+  const latencies = new Float64Array(SAMPLES_MAX);
+  let [timed, turn, decisions, admitted] = [0, 0, 0, 0];
+  const startedCpu = process.cpuUsage();
+  const startedAtMs = performance.now();
+  const endsAtMs = startedAtMs + forMs;
+  const caller = async (): Promise<void> => {
+    for (let own = 0; ; own += 1) {
+      const isTimed = own % TIMED_EACH === 0;
+      const askedAtMs = isTimed ? performance.now() : 0;
+      if (askedAtMs >= endsAtMs) return;
+      turn = (turn + STRIDE) % subjects;
+      const isAdmitted = await ask(turn);
+      decisions += 1;
+      if (isAdmitted) admitted += 1;
+      if (isTimed) latencies[timed++ % SAMPLES_MAX] = performance.now() - askedAtMs;
+      if (own % TURN_EACH === TURN_EACH - 1) await nextTurn();
+    }
+  };
+  await Promise.all(Array.from({ length: callers }, caller));
+  const wallMs = performance.now() - startedAtMs;
+  if (settleMs > 0) await new Promise((resolve) => setTimeout(resolve, settleMs));
+  const { user, system } = process.cpuUsage(startedCpu);
+  const sorted = latencies.subarray(0, Math.min(timed, SAMPLES_MAX)).sort();
+  const at = (share: number): number => sorted[Math.floor(sorted.length * share)] ?? 0;
+  return { decisions, admitted, wallMs, cpuMicros: (user + system) / decisions, p50Ms: at(0.5), p99Ms: at(0.99) };
+}
+
+/** Asks about each subject once, so that what is only ever done for the first call is done. */
+export async function touch(ask: Ask, subjects: number): Promise<number> {
+  let next = 0;
+  let admitted = 0;
+  const caller = async (): Promise<void> => {
+    while (next < subjects) if (await ask(next++)) admitted += 1;
+  };
+  await Promise.all(Array.from({ length: 256 }, caller));
+  return admitted;
+}
+
+/** Asks `times` times at once about each of some subjects; the calls of all are mixed. Answers how many of each were admitted. */
+export async function burst(ask: Ask, { from, subjects, times }: { readonly from: number; readonly subjects: number; readonly times: number }): Promise<number[]> {
+  const admitted = Array.from({ length: subjects }, () => 0);
+  const one = async (at: number): Promise<void> => {
+    if (await ask(from + at)) admitted[at] = (admitted[at] ?? 0) + 1;
+  };
+  await Promise.all(Array.from({ length: subjects * times }, (_, call) => one(call % subjects)));
+  return admitted;
+}
