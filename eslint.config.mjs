@@ -86,6 +86,11 @@ export default tseslint.config(
     rules: { '@nx/enforce-module-boundaries': boundaries({ allow: ['../../../tools/**'] }) },
   },
   {
+    // Decisions are measured without a web framework: below the guard's doors, at what all of them go through.
+    files: ['bench/decisions/contenders/**'],
+    rules: { '@nx/enforce-module-boundaries': boundaries({ allow: ['../../../libs/guard/src/**'] }) },
+  },
+  {
     files: SPECS,
     ignores: ['libs/testing/**'],
     rules: {
