@@ -5,8 +5,8 @@ const CACHE = { project: 'policy', spec: 'src/policy-cache.spec.ts' };
 const src = (path) => `libs/policy/src/${path}`;
 
 export const POLICY_MUTATIONS = [
-  { id: 'policy-older-overwrites', what: 'write a policy whatever is there', file: src('lua/publish-policy.lua'), find: 'if is_older or (is_equal', replace: 'if false and (is_equal', ...PUBLISHER, test: 'Redis .*never lets an older', breaks: 'P10' },
-  { id: 'policy-head-alone', what: 'write the head without its policy', file: src('lua/publish-policy.lua'), find: "redis.call('SET', KEYS[2], ARGV[3])", replace: "if held_revision == 0 then redis.call('SET', KEYS[2], ARGV[3]) end", ...PUBLISHER, test: 'single Redis.*of one revision', breaks: 'M1' },
+  { id: 'policy-older-overwrites', what: 'write a policy whatever is there', file: src('lua/publish-policies.lua'), find: 'if is_older or (is_equal', replace: 'if false and (is_equal', ...PUBLISHER, test: 'Redis .*never lets an older', breaks: 'P10' },
+  { id: 'policy-head-alone', what: 'write the head without its policy', file: src('lua/publish-policies.lua'), find: "redis.call('SET', policy_key, ARGV[at + 2] .. ARGV[1 + tonumber(ARGV[at + 3])])", replace: "if held_revision == 0 then redis.call('SET', policy_key, ARGV[at + 2] .. ARGV[1 + tonumber(ARGV[at + 3])]) end", ...PUBLISHER, test: 'single Redis.*of one revision', breaks: 'M1' },
   { id: 'policy-revocation-undone', what: 'let a slower publisher undo a revocation', file: src('lua/publish-key.lua'), find: 'if is_revoked then\n  return 0\nend', replace: '', ...PUBLISHER, test: 'Redis', breaks: 'C082' },
   { id: 'policy-wanted-unbounded', what: 'put any number of members into the set of what was missed', file: src('lua/want.lua'), find: "if redis.call('SCARD', KEYS[1]) >= tonumber(ARGV[2]) then", replace: 'if false then', project: 'policy', spec: 'src/wanted.spec.ts', breaks: 'P27' },
   { id: 'policy-older-subjects-written', what: 'let an older publisher write overrides of subjects', file: src('lua/write-subjects.lua'), find: "if redis.call('HGET', KEYS[1], '#revision') ~= ARGV[1] then", replace: 'if false then', project: 'policy', spec: 'src/publish-subjects.spec.ts', breaks: 'P10' },

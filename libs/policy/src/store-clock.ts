@@ -29,7 +29,17 @@ export class StoreClock {
 
   /** Store time in whole ms. */
   now(): number {
-    return Math.floor(this.monotonicNow() + this.offsetMs);
+    return this.at(this.monotonicNow());
+  }
+
+  /** Reading of the monotonic clock below: what a caller that needs several times of one instant reads once, for {@link at}. */
+  monotonicMs(): number {
+    return this.monotonicNow();
+  }
+
+  /** Store time in whole ms at an instant of the monotonic clock. */
+  at(monotonicMs: number): number {
+    return Math.floor(monotonicMs + this.offsetMs);
   }
 }
 
