@@ -1,4 +1,5 @@
-import { problemSchema, type ErrorCode, type FieldError } from '@quotaplane/contracts';
+import type { ErrorCode, FieldError, Problem } from '@quotaplane/contracts';
+import { ERROR_CODES_KNOWN } from './contract.facts';
 
 /** What the control plane answered instead of a result, or `network` when it did not answer at all. */
 export class ApiProblem extends Error {
@@ -24,9 +25,8 @@ export async function toApiProblem(response: Response): Promise<ApiProblem> {
   const requestIdHeader = response.headers.get('x-request-id');
   const retryAfter = Number(response.headers.get('retry-after') ?? Number.NaN);
   const seconds = Number.isFinite(retryAfter) ? retryAfter : null;
-  const parsed = problemSchema.safeParse(await response.json().catch(() => undefined));
-  if (parsed.success) {
-    const problem = parsed.data;
+  const problem: unknown = await response.json().catch(() => undefined);
+  if (isProblem(problem)) {
     return new ApiProblem(problem.code, problem.detail || problem.title, response.status, problem.requestId, problem.errors, seconds);
   }
   return new ApiProblem(
@@ -37,6 +37,24 @@ export async function toApiProblem(response: Response): Promise<ApiProblem> {
     [],
     seconds,
   );
+}
+
+/** Whether it is a problem of this API: of a proxy's answer neither code nor request id would mean anything. */
+function isProblem(body: unknown): body is Problem {
+  if (typeof body !== 'object' || body === null) return false;
+  const { code, title, detail, requestId, errors = [] } = body as Readonly<Record<string, unknown>>;
+  return (
+    ERROR_CODES_KNOWN.some((known) => known === code) &&
+    [title, detail, requestId].every((member) => typeof member === 'string') &&
+    Array.isArray(errors) &&
+    errors.every(isFieldError)
+  );
+}
+
+function isFieldError(error: unknown): error is FieldError {
+  if (typeof error !== 'object' || error === null) return false;
+  const { pointer, detail } = error as Readonly<Record<string, unknown>>;
+  return typeof pointer === 'string' && typeof detail === 'string';
 }
 
 /** What to do next, in one sentence. */

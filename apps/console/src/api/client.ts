@@ -1,14 +1,15 @@
 import {
   CSRF_HEADER,
   IDEMPOTENCY_KEY_HEADER,
-  routes,
   type RouteAnswer,
   type RouteBody,
   type RouteContract,
   type RouteId,
   type RouteQuery,
+  type routes,
 } from '@quotaplane/contracts';
 import { ApiProblem, toApiProblem } from './api-problem';
+import { CALLS } from './contract.facts';
 
 type Contract<Id extends RouteId> = (typeof routes)[Id];
 type PathName<Path> = Path extends `${string}{${infer Name}}${infer Rest}` ? Name | PathName<Rest> : never;
@@ -42,11 +43,11 @@ interface AnyInput {
  * @throws {ApiProblem} for every answer that is not a success, and when none came
  */
 export async function call<Id extends RouteId>(id: Id, input: CallInput<Id>): Promise<RouteAnswer<Contract<Id>>> {
-  const contract: RouteContract = routes[id];
+  const facts = CALLS[id];
   const given: AnyInput = input;
   const response = await send(urlOf(id, given), {
-    method: contract.method,
-    headers: headersOf(contract, given),
+    method: facts.method,
+    headers: headersOf(facts, given),
     body: given.body === undefined ? undefined : JSON.stringify(given.body),
     signal: given.signal,
     credentials: 'same-origin',
@@ -57,7 +58,7 @@ export async function call<Id extends RouteId>(id: Id, input: CallInput<Id>): Pr
 
 /** Address of an endpoint with its path and query filled in; also for plain links such as an export. */
 export function urlOf(id: RouteId, { params = {}, query = {} }: Pick<AnyInput, 'params' | 'query'>): string {
-  const path = routes[id].path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
+  const path = CALLS[id].path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
     if (value !== undefined && value !== '') search.set(name, String(value));
@@ -66,13 +67,13 @@ export function urlOf(id: RouteId, { params = {}, query = {} }: Pick<AnyInput, '
   return text === '' ? path : `${path}?${text}`;
 }
 
-function headersOf(contract: RouteContract, { body, ifVersion, idempotencyKey }: AnyInput): Record<string, string> {
+function headersOf({ method, isIdempotent }: (typeof CALLS)[RouteId], { body, ifVersion, idempotencyKey }: AnyInput): Record<string, string> {
   return {
     Accept: 'application/json',
     ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
-    ...(contract.method === 'GET' ? {} : { [CSRF_HEADER]: '1' }),
+    ...(method === 'GET' ? {} : { [CSRF_HEADER]: '1' }),
     ...(ifVersion === undefined ? {} : { 'If-Match': `"${ifVersion}"` }),
-    ...(contract.idempotent ? { [IDEMPOTENCY_KEY_HEADER]: idempotencyKey ?? randomKey() } : {}),
+    ...(isIdempotent ? { [IDEMPOTENCY_KEY_HEADER]: idempotencyKey ?? randomKey() } : {}),
   };
 }
 

@@ -1,9 +1,8 @@
 import { createRootRouteWithContext, createRoute, createRouter, lazyRouteComponent, Outlet, redirect } from '@tanstack/react-router';
 import type { QueryClient } from '@tanstack/react-query';
-import { slug } from '@quotaplane/contracts';
-import { z } from 'zod';
+import { SLUG_PATTERN } from '../api/contract.facts';
 import { auditSearch } from '../features/audit/routes/audit.search';
-import { listsSearch, penaliseSearch } from '../features/lists/routes/lists.search';
+import { listsSearch, penalise } from '../features/lists/routes/lists.search';
 import { offendersSearch } from '../features/offenders/routes/offenders.search';
 import { overridesSearch } from '../features/overrides/routes/overrides.search';
 import { sessionQuery } from '../features/session/api/session.queries';
@@ -12,6 +11,7 @@ import { tenantsSearch } from '../features/tenants/routes/tenants.search';
 import { usageSearch } from '../features/usage/routes/usage.search';
 import { statementsSearch } from '../features/statements/routes/statements.search';
 import { webhookSearch } from '../features/webhooks/routes/webhook.search';
+import { checkedSearch, matching } from '../search/checked-search';
 import { createQueryClient } from './query-client';
 import { NotFoundPage, RouteFailure } from './route-failure';
 import { Shell } from './shell';
@@ -33,11 +33,7 @@ const signIn = createRoute({
 });
 
 /** Everything behind the sign-in. `raise`, `grant` and `penalise` open their dialogs over any page, so that they can be linked to. */
-const consoleSearch = z.object({
-  raise: slug.optional().catch(undefined),
-  grant: slug.optional().catch(undefined),
-  penalise: penaliseSearch,
-});
+const consoleSearch = checkedSearch({ raise: matching(SLUG_PATTERN), grant: matching(SLUG_PATTERN), penalise });
 const shell = createRoute({
   getParentRoute: () => root,
   id: 'console',

@@ -1,9 +1,4 @@
-import { z } from 'zod';
+import { checkedSearch, oneOf } from '../../../search/checked-search';
 
 export const OFFENDER_WINDOWS = [1, 15, 60] as const;
-export const offendersSearch = z.object({
-  minutes: z
-    .union(OFFENDER_WINDOWS.map((minutes) => z.literal(minutes)))
-    .optional()
-    .catch(undefined),
-});
+export const offendersSearch = checkedSearch({ minutes: oneOf(OFFENDER_WINDOWS) });

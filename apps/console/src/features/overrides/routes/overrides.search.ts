@@ -1,11 +1,11 @@
-import { overrideQuery, overrideState } from '@quotaplane/contracts';
-import { z } from 'zod';
+import { OVERRIDE_STATES, SLUG_PATTERN, SUBJECT_PATTERN } from '../../../api/contract.facts';
+import { checkedSearch, matching, oneOf } from '../../../search/checked-search';
 
-export const OVERRIDE_VIEWS = ['active', ...overrideState.exclude(['active']).options, 'all'] as const;
+export const OVERRIDE_VIEWS = ['active', ...OVERRIDE_STATES.filter((state) => state !== 'active'), 'all'] as const;
 
 /** Which overrides are listed, as it stands in the URL; nothing there means those in force. */
-export const overridesSearch = z.object({
-  state: z.enum(OVERRIDE_VIEWS).optional().catch(undefined),
-  tenant: overrideQuery.shape.tenant.catch(undefined),
-  subject: overrideQuery.shape.subject.catch(undefined),
+export const overridesSearch = checkedSearch({
+  state: oneOf(OVERRIDE_VIEWS),
+  tenant: matching(SLUG_PATTERN),
+  subject: matching(SUBJECT_PATTERN, 110),
 });

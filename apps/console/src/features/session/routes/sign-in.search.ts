@@ -1,10 +1,4 @@
-import { z } from 'zod';
+import { checkedSearch, matching } from '../../../search/checked-search';
 
 /** Where to go after signing in: a path of this console only, never another site. */
-export const signInSearch = z.object({
-  next: z
-    .string()
-    .regex(/^\/(?![/\\])/)
-    .optional()
-    .catch(undefined),
-});
+export const signInSearch = checkedSearch({ next: matching('^/(?![/\\\\])', 4000) });

@@ -1,9 +1,9 @@
-import { usagePeriodSelector } from '@quotaplane/contracts';
-import { z } from 'zod';
+import { USAGE_MONTH_PATTERN } from '../../../api/contract.facts';
+import { checkedSearch, either, matching, maybeText, oneOf } from '../../../search/checked-search';
 
-export const usageSearch = z.object({
-  period: usagePeriodSelector.optional().catch(undefined),
+export const usageSearch = checkedSearch({
+  period: either(oneOf(['current']), matching(USAGE_MONTH_PATTERN)),
   /** Tenant whose chart is open. */
-  tenant: z.string().max(63).optional().catch(undefined),
-  sort: z.string().max(30).optional().catch(undefined),
+  tenant: maybeText(63),
+  sort: maybeText(30),
 });

@@ -1,8 +1,5 @@
-import { deliveryState, eventType } from '@quotaplane/contracts';
-import { z } from 'zod';
+import { DELIVERY_STATES, EVENT_NAMES } from '../../../api/contract.facts';
+import { checkedSearch, oneOf } from '../../../search/checked-search';
 
 /** Which deliveries are listed, as it stands in the URL; nothing there means all. */
-export const webhookSearch = z.object({
-  state: deliveryState.optional().catch(undefined),
-  type: eventType.optional().catch(undefined),
-});
+export const webhookSearch = checkedSearch({ state: oneOf(DELIVERY_STATES), type: oneOf(EVENT_NAMES) });
