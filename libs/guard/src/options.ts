@@ -52,6 +52,11 @@ export interface QuotaplaneOptions {
   readonly docsUrl?: string;
   /** Longest wait for the store per decision, from arrival, in ms; 1 to 1,000, default 25. */
   readonly storeBudgetMs?: number;
+  /**
+   * Longest time for which a call that is surely denied is answered without asking the store again, in ms; 0 to 250, default 250. 0 asks every time.
+   * @see docs: denied short-circuit, for what is never answered so
+   */
+  readonly deniedForMs?: number;
   /** Fail mode of classes that neither the catalogue nor the decorator names; default `local`. */
   readonly failMode?: FailMode;
   /** Where the guard registers its metrics; default: a registry of its own (see {@link QuotaMetrics}). */

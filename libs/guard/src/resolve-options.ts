@@ -1,4 +1,5 @@
 import { parseRedisUrl } from '@quotaplane/rate-limit';
+import { DENIED_FOR_MS } from './decide/denied-calls';
 import type { FailMode } from './decorators';
 import { parseRange } from './identity/client-address';
 import type { DefaultLimit, QuotaplaneOptions } from './options';
@@ -45,6 +46,7 @@ export function resolveOptions(options: QuotaplaneOptions): ResolvedOptions {
     legacyHeaders: options.legacyHeaders ?? false,
     docsUrl: options.docsUrl,
     storeBudgetMs: options.storeBudgetMs ?? 25,
+    deniedForMs: options.deniedForMs ?? DENIED_FOR_MS,
     failMode: options.failMode ?? 'local',
     registry: options.registry,
     openTelemetry: options.openTelemetry ?? false,
@@ -63,6 +65,7 @@ function faultsOf(options: ResolvedOptions): string[] {
     [isWhole(options.expectedNodes, 1, 100_000), 'expectedNodes must be a whole number from 1 to 100,000'],
     [isWhole(options.ipv6Prefix, 32, 128), 'ipv6Prefix must be a whole number from 32 to 128'],
     [isWhole(options.storeBudgetMs, 1, 1000), 'storeBudgetMs must be a whole number from 1 to 1,000'],
+    [isWhole(options.deniedForMs, 0, DENIED_FOR_MS), `deniedForMs must be a whole number from 0 to ${DENIED_FOR_MS}`],
     [FAIL_MODES.includes(options.failMode), `failMode must be one of ${FAIL_MODES.join(', ')}`],
     [options.docsUrl === undefined || URL.canParse(options.docsUrl), 'docsUrl must be an absolute URL'],
   ];

@@ -38,6 +38,7 @@ describe('what an admission owes', () => {
       journal: () => ({ tenant: 'hobby', meter: 'requests', periodId: '2026-11-01', part: 1, class: 'default', generation: 1 }),
       refund: (_cell, units) => void journaled.push(units),
       doubt: (_cell, units) => void doubted.push(units),
+      onGivingBack: () => undefined,
       onRefund: (endpointClass, reason) => void refunds.push(`${endpointClass} ${reason}`),
       onSlotLost: () => undefined,
       onBan: () => undefined,

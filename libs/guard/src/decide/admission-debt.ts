@@ -16,6 +16,8 @@ export interface DebtParts {
   readonly refund: (cell: JournalCell, units: number) => void;
   /** The store may hold units that the journal does not. */
   readonly doubt: (cell: JournalCell, units: number) => void;
+  /** Units of the tenant are on their way back, and told again when they are there: who was denied for want of them may pass. */
+  readonly onGivingBack: (tenant: string) => void;
   readonly onRefund: (endpointClass: string, reason: RefundReason) => void;
 }
 
@@ -80,8 +82,10 @@ export class AdmissionDebt {
   }
 
   private async giveBack(charges: readonly AdmittedCharge[]): Promise<void> {
-    const { cell, decision } = this.admitted;
+    const { call, cell, decision } = this.admitted;
+    this.parts.onGivingBack(call.tenant);
     const isTaken = await this.parts.store.refund(charges, performance.now() + REFUND_MS).catch(() => false);
+    this.parts.onGivingBack(call.tenant);
     // The journal has given them back, the counter perhaps not: no proof that somebody used them.
     if (!isTaken && cell) this.parts.doubt(cell, decision.cost);
   }

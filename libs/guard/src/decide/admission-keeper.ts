@@ -46,7 +46,8 @@ export class AdmissionKeeper {
     if (plan.quotas.length === 0 || generation === undefined || call.cost === 0) return undefined;
     const { doubt } = this.parts;
     const cell = cellOf(plan, call, plan.segment.period, generation);
-    return () => doubt(cell, call.cost);
+    const { cost } = call;
+    return () => doubt(cell, cost);
   }
 
   /**

@@ -1,20 +1,23 @@
-import { OVERRIDABLE_SCOPES, type DecisionSource, type Segment } from '@quotaplane/contracts';
+import { OVERRIDABLE_SCOPES, type DecisionSource } from '@quotaplane/contracts';
 import type { PolicyCache, StoreClock, Wanted } from '@quotaplane/policy';
-import type { Check, LimitStore, Verdict } from '@quotaplane/rate-limit';
+import type { LimitStore, Verdict } from '@quotaplane/rate-limit';
 import type { CircuitBreaker } from '../degraded/circuit-breaker';
 import type { FallbackCause, FallbackDecider } from '../degraded/fallback-decider';
 import type { QuotaMemory } from '../degraded/quota-memory';
 import type { AdmissionKeeper } from './admission-keeper';
 import type { Call } from './call';
 import { planOf } from './call-plan';
-import { appliedTo, chargesOf } from './charges';
+import { shapeOf } from './charges';
+import type { DeniedCall, DeniedCalls } from './denied-calls';
 import { decisionOf, type GuardDecision, type Judgement } from './guard-decision';
-import { nearestSegment, type KnownPolicies, type KnownPolicy } from './known-policy';
+import { nearestSegment, type KnownPolicies } from './known-policy';
 import type { ListedCallers, ListEntry } from './listed-callers';
 import { refusedByList } from './listed-decision';
 import { blockedDecision } from './refusals';
+import { chargesQuestion, NO_FIELDS, rulesQuestion, type ChargesQuestion, type Question, type RulesQuestion } from './question';
 import type { ShadowJudge } from './shadow-judge';
 import type { SubjectOverrides } from './subject-overrides';
+import { mayBeRemembered } from './sure-denial';
 import { subjectFieldsOf } from './subject-segments';
 
 export interface DeciderParts {
@@ -31,6 +34,8 @@ export interface DeciderParts {
   readonly shadows: ShadowJudge;
   /** What the store said of quotas, for the time when it says nothing. */
   readonly quotas: QuotaMemory;
+  /** Who is surely denied for now. */
+  readonly denied: DeniedCalls;
   readonly onStoreFailure: (cause: string) => void;
   /** Store wait per decision in ms, counted from the call's arrival. */
   readonly storeBudgetMs: number;
@@ -40,13 +45,14 @@ export interface DeciderParts {
 const LEAST_WAIT_MS = 5;
 /** A subject's overrides, then a new segment, then the answer: more rounds that bring no newer head are a store in trouble. */
 const ROUNDS_MAX = 3;
-/** And however fast a tenant is edited: each edit between two rounds brings a newer head (ADR 1). */
-const EDITS_MAX = 20;
+/** And however fast a tenant is edited: each edit between two rounds brings a newer head (ADR 1). An editor in step with the rounds meets many in a row. */
+const EDITS_MAX = 100;
 const SOURCE: DecisionSource = 'store';
-const NO_FIELDS: readonly string[] = [];
 
 /** One round's answer: a decision, the reason to fall back, or another round. */
-type Round = { readonly decision: GuardDecision } | { readonly fallBack: FallbackCause } | 'again';
+type Round = GuardDecision | FallbackCause | 'again';
+/** What answers where the store does not. */
+type Otherwise = (call: Call, cause: FallbackCause) => Promise<GuardDecision>;
 
 /**
  * Decides a call: judges all limits in one step of the store, learns a newer policy or segment on the way and asks again (M1, M2).
@@ -56,111 +62,125 @@ export class Decider {
   constructor(private readonly parts: DeciderParts) {}
 
   decide(call: Call): Promise<GuardDecision> {
-    const entry = this.parts.lists.entryOf(call, this.parts.clock.now());
-    if (entry === undefined) return this.judge(call);
-    return entry.list === 'allow' ? this.judge({ ...call, isExempt: true }) : this.refuse(call, entry);
+    const { lists, clock } = this.parts;
+    const atMs = clock.monotonicMs();
+    const entry = lists.entryOf(call, clock.at(atMs));
+    if (entry === undefined) return this.judge(call, atMs);
+    return entry.list === 'allow' ? this.judge({ ...call, isExempt: true }, atMs) : this.refuse(call, entry, atMs);
   }
 
-  private async judge(call: Call): Promise<GuardDecision> {
+  private judge(call: Call, atMs: number): Promise<GuardDecision> {
     const { breaker, fallback } = this.parts;
+    const question = this.questionOf(call, atMs);
+    if (typeof question === 'object' && question.kind === 'denied') return question.answer;
     if (!breaker.mayPass()) return fallback.decide(call, 'unavailable');
-    const answer = await this.askUntilJudged(call);
-    return 'decision' in answer ? answer.decision : fallback.decide(call, answer.fallBack);
+    return this.ask(call, question, atMs, this.fallBack);
   }
+
+  private readonly fallBack: Otherwise = (call, cause) => this.parts.fallback.decide(call, cause);
 
   /** Needs no store, unless this node has never seen the tenant's policy: even a refusal tells what the policy is. */
-  private async refuse(call: Call, entry: ListEntry): Promise<GuardDecision> {
+  private async refuse(call: Call, entry: ListEntry, atMs: number): Promise<GuardDecision> {
     const { known, breaker, clock, fallback } = this.parts;
     if (breaker.isOpen) return fallback.refuse(call, entry, 'unavailable');
-    if (!known.of(call.tenant) && breaker.mayPass()) await this.askUntilJudged({ ...call, cost: 0, isExempt: true });
-    return refusedByList({ call, entry, current: known.of(call.tenant), source: SOURCE, nowMs: clock.now() });
+    const refused = (): GuardDecision => refusedByList({ call, entry, current: known.of(call.tenant), source: SOURCE, nowMs: clock.now() });
+    if (known.of(call.tenant) || !breaker.mayPass()) return refused();
+    const learning: Call = { ...call, cost: 0, isExempt: true };
+    await this.ask(learning, this.questionOf(learning, atMs), atMs, () => Promise.resolve(refused()));
+    return refused();
   }
 
-  private async askUntilJudged(call: Call): Promise<Exclude<Round, 'again'>> {
-    const { breaker, known, storeBudgetMs } = this.parts;
-    const deadlineAtMs = Math.max(call.arrivedAtMs + storeBudgetMs, performance.now() + LEAST_WAIT_MS);
+  /** The one wait of a decision: each async function more would cost every call turns of the loop. */
+  private async ask(call: Call, first: Question | DeniedCall | FallbackCause, atMs: number, otherwise: Otherwise): Promise<GuardDecision> {
+    const { breaker, clock, known, store, storeBudgetMs } = this.parts;
+    const deadlineAtMs = Math.max(call.arrivedAtMs + storeBudgetMs, atMs + LEAST_WAIT_MS);
+    let question: Question | DeniedCall | FallbackCause = first;
     try {
       for (let rounds = 0, edits = 0; rounds < ROUNDS_MAX && edits < EDITS_MAX; ) {
-        const head = known.cached(call.tenant)?.head;
-        const answer = await this.ask(call, deadlineAtMs);
-        if (answer !== 'again') return answer;
-        if (head !== undefined && known.cached(call.tenant)?.head !== head) edits += 1;
+        if (typeof question === 'string') return otherwise(call, question);
+        if (question.kind === 'denied') return question.answer;
+        const asked = store.judgeAndSpend(question.check, deadlineAtMs);
+        const refundShadows = question.kind === 'charges' ? this.shadowsOf(call, question, deadlineAtMs) : undefined;
+        const verdict = await asked;
+        const answer: Round = question.kind === 'charges' ? this.judged(call, question, verdict, refundShadows) : this.learnt(call, question, verdict);
+        if (typeof answer === 'object') return answer;
+        if (answer !== 'again') return otherwise(call, answer);
+        if (question.head !== undefined && known.cached(call.tenant)?.head !== question.head) edits += 1;
         else rounds += 1;
+        question = this.questionOf(call, clock.monotonicMs());
       }
-      return { fallBack: 'lost' };
     } catch (error) {
       // A fault of ours, not an outage; but a probe that never reports back would keep the circuit open for good.
       breaker.failed();
       throw error;
     }
+    return otherwise(call, 'lost');
   }
 
-  /** Not async: a promise of a promise would cost every call turns of the loop. */
-  private ask(call: Call, deadlineAtMs: number): Promise<Round> {
-    const { known, clock, subjects } = this.parts;
+  /** By what this node knows now: what to ask the store, or what it has said already. */
+  private questionOf(call: Call, atMs: number): Question | DeniedCall | FallbackCause {
+    const { known, clock, subjects, denied, admissions } = this.parts;
     const cached = known.cached(call.tenant);
-    const current = known.of(call.tenant);
-    if (!cached || !current) return this.learn(call, cached?.head, deadlineAtMs);
-    const segment = nearestSegment(current.policy, clock.now());
-    if (!segment) return Promise.resolve(this.lost(call));
-    if (current.policy.subjectScopes === undefined) return this.askFor(call, current, segment, NO_FIELDS, deadlineAtMs);
-    const fields = subjectFieldsOf(call, current.policy.subjectScopes);
-    const own = subjects.segmentOf(call.tenant, fields, current.head, segment, clock.now());
-    return own === 'unknown' ? this.learnSubjects(call, current, fields, deadlineAtMs) : this.askFor(call, current, own, fields, deadlineAtMs);
+    const current = cached && known.behind(cached);
+    if (!cached || !current) return rulesQuestion(call, undefined, cached?.head, subjectFieldsOf(call, OVERRIDABLE_SCOPES));
+    const nowMs = clock.at(atMs);
+    const { policy, head } = current;
+    const around = nearestSegment(policy, nowMs);
+    if (!around) return this.lost(call);
+    const fields = policy.subjectScopes === undefined ? NO_FIELDS : subjectFieldsOf(call, policy.subjectScopes);
+    const segment = fields === NO_FIELDS ? around : subjects.segmentOf(call.tenant, fields, head, around, nowMs);
+    // Once under each head: a check that knows no head is answered with them and spends nothing.
+    if (segment === 'unknown') return rulesQuestion(call, current, head, fields);
+    const plan = planOf(segment, call);
+    const shape = shapeOf(plan, call, current.generation ?? 0);
+    if (shape.denied !== undefined && !cached.isStale && mayBeRemembered(call)) {
+      const surely = denied.recall(shape, call, current, atMs);
+      if (surely) return surely;
+    }
+    return chargesQuestion({ call, current, plan, shape, fields, admissions, sentAtMs: atMs });
   }
 
-  private async askFor(call: Call, current: KnownPolicy, segment: Segment, subjectFields: readonly string[], deadlineAtMs: number): Promise<Round> {
-    const { store, admissions, shadows, quotas } = this.parts;
-    const { policy: { revision, status }, generation } = current;
-    const plan = planOf(segment, call);
-    const isSuspended = status === 'suspended';
-    const held = call.holdsSlot === true ? admissions.slotFor(call) : undefined;
-    const applied = isSuspended ? [] : appliedTo(plan, call, generation ?? 0, held);
-    const onDoubt = isSuspended ? undefined : admissions.doubtOf(call, plan, generation);
-    const check: Check = {
-      tenant: call.tenant, knownHead: current.head, fromMs: segment.fromMs, untilMs: segment.untilMs, subjectFields, charges: chargesOf(applied),
-      ...(onDoubt ? { onDoubt } : {}),
-    };
-    const asked = store.judgeAndSpend(check, deadlineAtMs);
-    const hasShadows = plan.shadows.length > 0 && !isSuspended && call.isExempt !== true;
-    const refundShadows = hasShadows ? shadows.judge(call, plan, check, deadlineAtMs) : undefined;
-    const verdict = await asked;
-    if (!isJudged(verdict)) return this.notJudged(verdict, call, subjectFields, current);
+  private shadowsOf(call: Call, { plan, isSuspended, check }: ChargesQuestion, deadlineAtMs: number): (() => void) | undefined {
+    if (plan.shadows.length === 0 || isSuspended || call.isExempt === true) return undefined;
+    return this.parts.shadows.judge(call, plan, check, deadlineAtMs);
+  }
+
+  private judged(call: Call, question: ChargesQuestion, verdict: Verdict, refundShadows: (() => void) | undefined): Round {
+    const { admissions, quotas, denied } = this.parts;
+    const { current, plan, applied, held } = question;
+    if (!isJudged(verdict)) {
+      if (verdict.status === 'unavailable') denied.openForLateRefund(call.tenant);
+      return this.notJudged(verdict, call, question);
+    }
     this.heard(verdict.nowMs);
-    if (isSuspended) return { decision: blockedDecision({ call, plan, revision, generation, source: SOURCE, nowMs: verdict.nowMs }) };
+    const { generation, policy: { revision } } = current;
     const { states, nowMs } = verdict;
+    if (question.isSuspended) return blockedDecision({ call, plan, revision, generation, source: SOURCE, nowMs });
     if (plan.quotas.length > 0) quotas.heard(applied, states);
     const judgement: Judgement = { call, plan, applied, states, isAllowed: verdict.status === 'allowed', source: SOURCE, revision, nowMs };
     const decision = decisionOf(judgement);
     const extras = held || refundShadows ? { held, refundShadows } : undefined;
-    if (decision.outcome === 'allowed') return { decision: admissions.admitted(decision, judgement, generation, extras) };
+    if (decision.outcome === 'allowed') return admissions.admitted(decision, judgement, generation, extras);
     admissions.denied(call, applied, verdict);
-    return { decision };
+    if (!judgement.isAllowed) denied.remember(call, question, verdict, decision);
+    return decision;
   }
 
-  /** A check without charges: nothing could be compiled, so only the head matters. It asks for the call's subjects, too, which saves a round. */
-  private async learn(call: Call, knownHead: string | undefined, deadlineAtMs: number): Promise<Round> {
-    const fields = subjectFieldsOf(call, OVERRIDABLE_SCOPES);
-    const verdict = await this.parts.store.judgeAndSpend(emptyCheck(call, knownHead ?? '', fields), deadlineAtMs);
-    if (!isJudged(verdict)) return this.notJudged(verdict, call, fields, undefined);
+  private learnt(call: Call, question: RulesQuestion, verdict: Verdict): Round {
+    if (!isJudged(verdict)) return this.notJudged(verdict, call, question);
     this.heard(verdict.nowMs);
+    if (question.current) return this.lost(call);
     // The head was confirmed, but the policy behind it was never seen: the fallback document is missing.
-    if (knownHead !== undefined) this.parts.wanted.want('fallback');
-    return { fallBack: 'lost' };
+    this.parts.wanted.want('fallback');
+    return 'lost';
   }
 
-  /** Asks for the overrides of this call's own subjects, once under each head: a check that knows no head is answered with them and spends nothing. */
-  private async learnSubjects(call: Call, current: KnownPolicy, fields: readonly string[], deadlineAtMs: number): Promise<Round> {
-    const verdict = await this.parts.store.judgeAndSpend(emptyCheck(call, '', fields), deadlineAtMs);
-    return isJudged(verdict) ? this.lost(call) : this.notJudged(verdict, call, fields, current);
-  }
-
-  private notJudged(verdict: Exclude<Verdict, Judged>, call: Call, subjectFields: readonly string[], current: KnownPolicy | undefined): Round {
+  private notJudged(verdict: Exclude<Verdict, Judged>, call: Call, { current, check: { subjectFields } }: Question): Round {
     const { breaker, clock, onStoreFailure } = this.parts;
     if (verdict.status === 'unavailable') {
       breaker.failed();
       onStoreFailure(verdict.cause);
-      return { fallBack: 'unavailable' };
+      return 'unavailable';
     }
     this.heard(verdict.nowMs);
     if (verdict.status === 'lost') return this.lost(call);
@@ -177,9 +197,9 @@ export class Decider {
     return 'again';
   }
 
-  private lost(call: Call): Round {
+  private lost(call: Call): FallbackCause {
     this.parts.wanted.want(`tenant:${call.tenant}`);
-    return { fallBack: 'lost' };
+    return 'lost';
   }
 
   private heard(nowMs: number): void {
@@ -190,7 +210,3 @@ export class Decider {
 
 type Judged = Extract<Verdict, { states: unknown }>;
 const isJudged = (verdict: Verdict): verdict is Judged => 'states' in verdict;
-
-function emptyCheck(call: Call, knownHead: string, subjectFields: readonly string[]): Check {
-  return { tenant: call.tenant, knownHead, fromMs: 0, untilMs: Number.MAX_SAFE_INTEGER, subjectFields, charges: [] };
-}

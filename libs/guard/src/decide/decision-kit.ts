@@ -9,6 +9,7 @@ import { SlotLossLog } from '../degraded/slot-loss-log';
 import type { QuotaMetrics } from '../metrics';
 import { AdmissionKeeper, type KeeperParts } from './admission-keeper';
 import { Decider } from './decider';
+import { DeniedCalls } from './denied-calls';
 import type { KnownPolicies } from './known-policy';
 import { ListedCallers } from './listed-callers';
 import { PenaltyLog, type PenaltyRedis } from './penalty-log';
@@ -36,6 +37,8 @@ export interface KitParts {
   readonly onFallback: FallbackParts['onFallback'];
   readonly onError: (error: Error) => void;
   readonly storeBudgetMs: number;
+  /** Longest memory of a denial, in ms; 0: every call asks. */
+  readonly deniedForMs: number;
 }
 
 /** A decision loop and what answers when the store does not. */
@@ -61,6 +64,7 @@ export class DecisionKit {
   private readonly shadows: ShadowJudge;
   private readonly penalties: PenaltyLog;
   private readonly slotLosses: SlotLossLog;
+  private readonly denied: DeniedCalls;
 
   constructor(private readonly parts: KitParts) {
     const { catalogue, subjects, wanted, store, metrics, redis, onError, warn } = parts;
@@ -69,12 +73,13 @@ export class DecisionKit {
     this.shadows = new ShadowJudge(store, (decision) => metrics.shadowed(decision));
     this.penalties = new PenaltyLog({ redis, onError, onDropped: (count) => metrics.droppedStatistics(count) });
     this.slotLosses = new SlotLossLog(warn);
+    this.denied = new DeniedCalls(parts.deniedForMs, () => parts.clock.monotonicMs());
     metrics.watchSlots(() => this.slots.inUse);
   }
 
   loopWith({ known, usage, defaults }: LoopRules): DecisionLoop {
     const { store, localStore, clock, directory, incarnation, metrics, onFallback } = this.parts;
-    const { lists, subjects, slots, shadows, quotas } = this;
+    const { lists, subjects, slots, shadows, quotas, denied } = this;
     const admissions = new AdmissionKeeper({ ...this.keeping(usage), store, journal: (call, plan, generation, units) => usage.admitted(call, plan, generation, units) });
     const degraded = new AdmissionKeeper({
       ...this.keeping(usage),
@@ -87,7 +92,7 @@ export class DecisionKit {
     const fallback = new FallbackDecider({ known, share, clock, admissions: degraded, lists, subjects, defaults, onFallback });
     const { policies, wanted, breaker, storeBudgetMs } = this.parts;
     const onStoreFailure = (cause: string): void => metrics.storeFailed(cause);
-    const decider = new Decider({ store, policies, known, wanted, clock, breaker, fallback, admissions, lists, subjects, shadows, quotas, onStoreFailure, storeBudgetMs });
+    const decider = new Decider({ store, policies, known, wanted, clock, breaker, fallback, admissions, lists, subjects, shadows, quotas, denied, onStoreFailure, storeBudgetMs });
     return { decider, fallback };
   }
 
@@ -106,6 +111,7 @@ export class DecisionKit {
       slots: this.slots,
       refund: (cell, units) => usage.refund(cell, units),
       doubt: (cell, units) => usage.doubted(cell, units),
+      onGivingBack: (tenant) => this.denied.open(tenant),
       onRefund: (endpointClass, reason) => metrics.refunded(endpointClass, reason),
       onSlotLost: (endpointClass) => {
         metrics.lostSlot(endpointClass);

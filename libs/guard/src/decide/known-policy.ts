@@ -1,7 +1,7 @@
 import { parseHead, type Policy, type Segment } from '@quotaplane/contracts';
 import { segmentAt, type CachedPolicy, type CatalogueCache, type PolicyCache } from '@quotaplane/policy';
 
-/** The policy that applies to a tenant as this node knows it, and the head to name in a check. */
+/** The policy that applies to a tenant as this node knows it, and the head to name in a check. The same object as long as all of it holds. */
 export interface KnownPolicy {
   readonly head: string;
   readonly policy: Policy;
@@ -11,6 +11,8 @@ export interface KnownPolicy {
 
 /** Reads the caches: a tenant's own policy, or the fallback policy for one that the platform does not know. */
 export class KnownPolicies {
+  private readonly known = new WeakMap<CachedPolicy, KnownPolicy>();
+
   constructor(
     private readonly policies: Pick<PolicyCache, 'get'>,
     private readonly catalogue: Pick<CatalogueCache, 'fallback'>,
@@ -24,10 +26,25 @@ export class KnownPolicies {
   /** Undefined: nothing is known, or the tenant falls back and the fallback policy was never seen. */
   of(tenant: string): KnownPolicy | undefined {
     const cached = this.policies.get(tenant);
-    if (!cached) return undefined;
-    if (cached.kind === 'policy') return { head: cached.head, policy: cached.policy, generation: parseHead(cached.head)?.generation };
-    const policy = this.catalogue.fallback();
-    return policy && { head: cached.head, policy, generation: undefined };
+    return cached && this.behind(cached);
+  }
+
+  /** What applies by an entry of the cache. */
+  behind(cached: CachedPolicy): KnownPolicy | undefined {
+    const known = this.known.get(cached);
+    if (known !== undefined && cached.kind === 'policy') return known;
+    const policy = cached.kind === 'policy' ? cached.policy : this.catalogue.fallback();
+    if (policy === undefined) return undefined;
+    const part = this.partOf(policy);
+    if (known?.policy === part) return known;
+    const made: KnownPolicy = { head: cached.head, policy: part, generation: cached.kind === 'policy' ? parseHead(cached.head)?.generation : undefined };
+    this.known.set(cached, made);
+    return made;
+  }
+
+  /** What of a policy counts here: the same object for the same policy. */
+  protected partOf(policy: Policy): Policy {
+    return policy;
   }
 }
 

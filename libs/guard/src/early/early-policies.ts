@@ -1,5 +1,5 @@
 import type { CompiledLimit, Policy } from '@quotaplane/contracts';
-import { KnownPolicies, type KnownPolicy } from '../decide/known-policy';
+import { KnownPolicies } from '../decide/known-policy';
 
 /** Slug of the class that early limits name, and of the calls they judge. */
 export const EARLY_CLASS = 'early';
@@ -8,9 +8,8 @@ const reduced = new WeakMap<Policy, Policy>();
 
 /** Reads policies as the early hook knows them: limits of class `early` that count by address or globally, and nothing else. */
 export class EarlyPolicies extends KnownPolicies {
-  override of(tenant: string): KnownPolicy | undefined {
-    const known = super.of(tenant);
-    return known && { ...known, policy: earlyPartOf(known.policy) };
+  protected override partOf(policy: Policy): Policy {
+    return earlyPartOf(policy);
   }
 }
 

@@ -120,7 +120,7 @@ export class LimiterNode implements DecisionLoop {
     this.kit = new DecisionKit({
       store: this.store, clock, incarnation, redis, policies: this.policies, subjects: new SubjectCache(), catalogue: this.catalogue, wanted: this.wanted,
       localStore: new InProcessLimitStore({ maxCounters: LOCAL_COUNTERS_MAX, now: () => clock.now() }),
-      breaker: this.breaker, directory: this.directory, metrics: this.metrics, storeBudgetMs: options.storeBudgetMs,
+      breaker: this.breaker, directory: this.directory, metrics: this.metrics, storeBudgetMs: options.storeBudgetMs, deniedForMs: options.deniedForMs,
       warn: (line) => logger.warn(line),
       onError: (error) => onError(error),
       onFallback: (call, decision, cause) => this.fellBack(call, decision, cause),
