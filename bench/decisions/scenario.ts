@@ -6,6 +6,8 @@ export const SUBJECTS = {
   hot: 1,
   /** Four limits and, with us, a monthly quota. */
   layered: 10_000,
+  /** The same users and tenants with the limit of the user alone. */
+  single: 10_000,
   /** Users of one tenant, one limit each. */
   users: 10_000,
   /** Four limits on each of the users. */
@@ -26,7 +28,7 @@ export const WINDOW_MS = 60_000;
 export const EXACT_LIMIT = 100;
 export const DAY_MS = 86_400_000;
 
-/** Tenants of the layered scenario: each limit of the tenant is shared by as many users. */
+/** Tenants of the layered scenario, ten users each, who share the limits of their tenant. */
 export const LAYERED_TENANTS = 1_000;
 
 export const tenantOf = {
@@ -34,6 +36,7 @@ export const tenantOf = {
   exact: (index: number): string => `exact-${index}`,
   allowance: (index: number): string => `allowance-${index}`,
   layered: (index: number): string => `layered-${index % LAYERED_TENANTS}`,
+  single: (index: number): string => `single-${index % LAYERED_TENANTS}`,
   hot: 'hot',
   users: 'users',
   denied: 'denied',

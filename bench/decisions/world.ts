@@ -29,8 +29,10 @@ const TIERS = {
   exact: tierOf([limitOf({ limit: EXACT_LIMIT, windowMs: DAY_MS })]),
   layered: tierOf(FOUR, LARGE_LIMIT),
   allowance: tierOf(FOUR, EXACT_LIMIT),
-  users: tierOf([limitOf({ scope: 'user' })]),
+  // A unit comes back in an hour, so that keys outlast the run however seldom they are asked about.
+  users: tierOf([limitOf({ scope: 'user', limit: 24, windowMs: DAY_MS, burst: 1_000_000 })]),
   denied: tierOf([limitOf({ scope: 'user', limit: 1, windowMs: DAY_MS })]),
+  raised: tierOf([limitOf({ scope: 'user', limit: 1_000, windowMs: DAY_MS })]),
 } as const;
 export type Tier = keyof typeof TIERS;
 
@@ -61,6 +63,7 @@ function everyone(): (readonly [tenant: string, tier: Tier])[] {
   return [
     ...several(SUBJECTS.many, tenantOf.many, 'large'),
     ...several(LAYERED_TENANTS, tenantOf.layered, 'layered'),
+    ...several(LAYERED_TENANTS, tenantOf.single, 'users'),
     ...several(SUBJECTS.exact, tenantOf.exact, 'exact'),
     ...several(SUBJECTS.allowance, tenantOf.allowance, 'allowance'),
     [tenantOf.hot, 'large'], [tenantOf.users, 'users'], [tenantOf.denied, 'denied'],

@@ -14,12 +14,19 @@ const REQUEST = {
 /** Longest there is: on a loaded machine a decision of this node's own would pass for a quick one of the store. */
 const STORE_BUDGET_MS = 1_000;
 
+/** The last words of a node that is closed without its store are as long as its journal. */
+const LINE_MAX = 200;
+const LOGGER = {
+  warn: (line: string): void => console.warn(line.slice(0, LINE_MAX)),
+  error: (line: string): void => console.error(line.slice(0, LINE_MAX)),
+};
+
 /**
  * The whole guard but for the web framework: policy, head, segment, journal, statistics, metrics, deadlines and the response fields of each call.
  * @throws {ContenderError} from a decision that is not the store's
  */
 export async function quotaplane(redisUrl: string): Promise<Contender> {
-  const node = new LimiterNode(resolveOptions({ redisUrl, service: 'bench', storeBudgetMs: STORE_BUDGET_MS }), console);
+  const node = new LimiterNode(resolveOptions({ redisUrl, service: 'bench', storeBudgetMs: STORE_BUDGET_MS }), LOGGER);
   await node.start();
   await node.announce();
   const gate = new CallGate(node);
@@ -41,6 +48,7 @@ export async function quotaplane(redisUrl: string): Promise<Contender> {
       many: by(known(SUBJECTS.many, (subject) => tenant(tenantOf.many(subject)))),
       hot: by(() => hot),
       layered: by(known(SUBJECTS.layered, (subject) => userOf(tenantOf.layered(subject), subject))),
+      single: by(known(SUBJECTS.single, (subject) => userOf(tenantOf.single(subject), subject))),
       users: by((subject) => userOf(tenantOf.users, subject)),
       denied: by(known(SUBJECTS.denied, (subject) => userOf(tenantOf.denied, subject))),
       exact: by((subject) => tenant(tenantOf.exact(subject))),

@@ -21,29 +21,33 @@ export interface Comparison {
   readonly entries: readonly Entry[];
 }
 
+/** A slice with what only the parent sees. */
+export type Measured = Slice & { readonly perSecond: number; readonly redisMicros: number };
+
 export interface Row {
   readonly label: string;
-  readonly perSecond: Spread;
-  readonly cpuMicros: Spread;
-  readonly redisMicros: Spread;
-  readonly p50Ms: Spread;
-  readonly p99Ms: Spread;
-  /** Against the base in the same round. */
-  readonly ratio: Spread;
-  readonly cpuRatio: Spread;
-  readonly redisRatio: Spread;
-  readonly p50Ratio: Spread;
-  readonly p99Ratio: Spread;
-  readonly admittedShare: number;
+  /** One a round. */
+  readonly slices: readonly Measured[];
+}
+export type Figure = 'perSecond' | 'cpuMicros' | 'redisMicros' | 'p50Ms' | 'p99Ms';
+
+export const spread = (row: Row, figure: Figure): Spread => spreadOf(row.slices.map((slice) => slice[figure]));
+
+/** One row's figure over another's, round by round. */
+export const against = (row: Row, base: Row, figure: Figure): Spread =>
+  spreadOf(row.slices.flatMap((slice, round) => (base.slices[round] === undefined ? [] : [slice[figure] / base.slices[round][figure]])));
+
+/** Someone who was asked what nothing forbids was denied, or the other way round: the figures are those of another work. */
+export class WrongAnswerError extends Error {
+  override readonly name = 'WrongAnswerError';
 }
 
 const SETTLE_MS = 1_050;
 
-type Measured = Slice & { readonly perSecond: number; readonly redisMicros: number };
-
 /**
  * Slices in turn, round after round, so that other work on the machine hits all alike. Every second round goes the other way round, so that nobody always
  * comes after the same neighbour.
+ * @throws {WrongAnswerError} an answer is not what the scenario calls for
  */
 export async function compare(stage: Stage, { callers, entries }: Comparison): Promise<Row[]> {
   const { pace } = stage;
@@ -55,8 +59,7 @@ export async function compare(stage: Stage, { callers, entries }: Comparison): P
   for (let round = 0; round < pace.rounds; round += 1) {
     for (const entry of round % 2 === 0 ? entries : entries.toReversed()) measured.get(entry)?.push(await measure(stage, entry, callers, pace.sliceMs));
   }
-  const base = measured.values().next().value ?? [];
-  return entries.map((entry) => rowOf(entry, measured.get(entry) ?? [], base));
+  return [...measured].map(([{ label, contender }, slices]) => ({ label: label ?? contender, slices }));
 }
 
 async function measure(stage: Stage, { contender, scenario, subjects = SUBJECTS[scenario] }: Entry, callers: number, forMs: number): Promise<Measured> {
@@ -66,20 +69,7 @@ async function measure(stage: Stage, { contender, scenario, subjects = SUBJECTS[
   const redisMicros = ((await stage.meter.cpuMicros()) - before) / slice.decisions;
   // Its journal is written once a second: once within the slice, which counts, and once after it, which must not fall to the next contender.
   if (contender === OURS) await sleep(SETTLE_MS);
+  const expected = scenario === 'denied' ? 0 : slice.decisions;
+  if (slice.admitted !== expected) throw new WrongAnswerError(`${contender} admitted ${slice.admitted} of ${slice.decisions} in ${scenario}`);
   return { ...slice, redisMicros, perSecond: (slice.decisions * 1_000) / slice.wallMs };
-}
-
-function rowOf({ label, contender }: Entry, own: readonly Measured[], base: readonly Measured[]): Row {
-  const spread = (figure: (slice: Measured) => number): Spread => spreadOf(own.map(figure));
-  const against = (figure: (slice: Measured) => number): Spread =>
-    spreadOf(own.flatMap((slice, round) => (base[round] === undefined ? [] : [figure(slice) / figure(base[round])])));
-  return {
-    label: label ?? contender,
-    perSecond: spread((slice) => slice.perSecond), ratio: against((slice) => slice.perSecond),
-    cpuMicros: spread((slice) => slice.cpuMicros), cpuRatio: against((slice) => slice.cpuMicros),
-    redisMicros: spread((slice) => slice.redisMicros), redisRatio: against((slice) => slice.redisMicros),
-    p50Ms: spread((slice) => slice.p50Ms), p50Ratio: against((slice) => slice.p50Ms),
-    p99Ms: spread((slice) => slice.p99Ms), p99Ratio: against((slice) => slice.p99Ms),
-    admittedShare: own.reduce((sum, slice) => sum + slice.admitted, 0) / Math.max(1, own.reduce((sum, slice) => sum + slice.decisions, 0)),
-  };
 }

@@ -1,20 +1,25 @@
 import type { Spread } from './figures';
-import type { Row } from './rounds';
+import { against, spread, type Row } from './rounds';
 
 const whole = (value: number): string => Math.round(value).toLocaleString('en-US');
 const fixed = (digits: number) => (value: number): string => value.toFixed(digits);
-const spread = ({ median, low, high }: Spread, text: (value: number) => string): string => `${text(median)} (${text(low)}-${text(high)})`;
+const spelt = ({ median, low, high }: Spread, text: (value: number) => string): string => `${text(median)} (${text(low)}-${text(high)})`;
 
-export const HEADINGS = ['contender', 'decisions/s', 'ratio', 'Node us', 'ratio', 'Redis us', 'ratio', 'p50 ms', 'p99 ms', 'ratio'] as const;
+export const HEADINGS = ['contender', 'decisions/s', 'ratio', 'Node us', 'ratio', 'Redis us', 'ratio', 'p50 ms', 'ratio', 'p99 ms', 'ratio'] as const;
 
-/** Medians, and the quartiles of what is compared. */
-export const cellsOf = (row: Row): string[] => [
+/** Medians, with the quartiles of what is compared to the first row. */
+export function rowsOfTable(rows: readonly Row[]): string[][] {
+  const [base] = rows;
+  return base === undefined ? [] : rows.map((row) => cellsOf(row, base));
+}
+
+const cellsOf = (row: Row, base: Row): string[] => [
   row.label,
-  whole(row.perSecond.median), spread(row.ratio, fixed(2)),
-  fixed(2)(row.cpuMicros.median), spread(row.cpuRatio, fixed(2)),
-  fixed(2)(row.redisMicros.median), fixed(2)(row.redisRatio.median),
-  fixed(3)(row.p50Ms.median),
-  fixed(2)(row.p99Ms.median), spread(row.p99Ratio, fixed(2)),
+  whole(spread(row, 'perSecond').median), spelt(against(row, base, 'perSecond'), fixed(2)),
+  fixed(2)(spread(row, 'cpuMicros').median), spelt(against(row, base, 'cpuMicros'), fixed(2)),
+  fixed(2)(spread(row, 'redisMicros').median), fixed(2)(against(row, base, 'redisMicros').median),
+  fixed(3)(spread(row, 'p50Ms').median), fixed(2)(against(row, base, 'p50Ms').median),
+  fixed(2)(spread(row, 'p99Ms').median), spelt(against(row, base, 'p99Ms'), fixed(2)),
 ];
 
 /** For a terminal: columns aligned, figures to the right. */
