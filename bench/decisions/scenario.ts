@@ -13,7 +13,7 @@ export const SUBJECTS = {
   /** Four limits on each of the users. */
   four: 10_000,
   /** Limits that are used up. */
-  denied: 1_000,
+  denied: 100,
   /** {@link EXACT_LIMIT} a day each; each is asked once in a run. */
   exact: 256,
   /** The same as a monthly allowance beside four large limits. */

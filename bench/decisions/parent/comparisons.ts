@@ -27,7 +27,7 @@ const layered: Comparison = {
 };
 
 const denied: Comparison = {
-  title: 'Surely denied: 1,000 subjects, 64 callers; rate-limiter-flexible with its in-memory block', callers: 64,
+  title: 'Surely denied: 100 subjects, 64 callers; rate-limiter-flexible with its in-memory block', callers: 64,
   entries: [{ contender: BASE, scenario: 'denied' }, { contender: OURS, scenario: 'denied' }],
 };
 

@@ -43,6 +43,7 @@ export class WrongAnswerError extends Error {
 }
 
 const SETTLE_MS = 1_050;
+const GOES = 3;
 
 /**
  * Slices in turn, round after round, so that other work on the machine hits all alike. Every second round goes the other way round, so that nobody always
@@ -62,7 +63,16 @@ export async function compare(stage: Stage, { callers, entries }: Comparison): P
   return [...measured].map(([{ label, contender }, slices]) => ({ label: label ?? contender, slices }));
 }
 
-async function measure(stage: Stage, { contender, scenario, subjects = SUBJECTS[scenario] }: Entry, callers: number, forMs: number): Promise<Measured> {
+/** A slice without a fault, at most at the third go: on a machine with other work a deadline may be missed. */
+async function measure(stage: Stage, entry: Entry, callers: number, forMs: number): Promise<Measured> {
+  for (let goes = 0; goes < GOES; goes += 1) {
+    const slice = await measureOnce(stage, entry, callers, forMs);
+    if (slice.faults === 0) return slice;
+  }
+  throw new WrongAnswerError(`${entry.contender}, ${entry.scenario}: the machine is too slow for an answer in time, ${GOES} slices in a row`);
+}
+
+async function measureOnce(stage: Stage, { contender, scenario, subjects = SUBJECTS[scenario] }: Entry, callers: number, forMs: number): Promise<Measured> {
   const remote = await stage.contender(contender);
   const before = await stage.meter.cpuMicros();
   const slice = await remote.load(scenario, { subjects, callers, forMs });
@@ -70,6 +80,6 @@ async function measure(stage: Stage, { contender, scenario, subjects = SUBJECTS[
   // Its journal is written once a second: once within the slice, which counts, and once after it, which must not fall to the next contender.
   if (contender === OURS) await sleep(SETTLE_MS);
   const expected = scenario === 'denied' ? 0 : slice.decisions;
-  if (slice.admitted !== expected) throw new WrongAnswerError(`${contender} admitted ${slice.admitted} of ${slice.decisions} in ${scenario}`);
+  if (slice.faults === 0 && slice.admitted !== expected) throw new WrongAnswerError(`${contender} admitted ${slice.admitted} of ${slice.decisions} in ${scenario}`);
   return { ...slice, redisMicros, perSecond: (slice.decisions * 1_000) / slice.wallMs };
 }
