@@ -1,7 +1,5 @@
 import '@fontsource-variable/inter/wght.css';
-import './app/theme/mantine-styles';
-import '@mantine/notifications/styles.css';
-import '@mantine/spotlight/styles.css';
+import './styles/first';
 import './app/theme/global.css';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';

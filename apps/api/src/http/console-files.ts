@@ -17,8 +17,8 @@ export async function serveConsole(instance: FastifyInstance, folder: string): P
   const files = listFiles(folder);
   const indexHtml = files.has('index.html') ? readFileSync(join(folder, 'index.html'), 'utf8') : undefined;
   const { default: fastifyStatic } = await import('@fastify/static');
-  // serve: false decorates replies with sendFile only; the listing above decides which names exist.
-  await instance.register(fastifyStatic, { root: folder, serve: false, cacheControl: false });
+  // serve: false decorates replies with sendFile only; the listing above decides which names exist. The build puts .br and .gz beside them.
+  await instance.register(fastifyStatic, { root: folder, serve: false, cacheControl: false, preCompressed: true });
 
   const answer = (request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const path = (request.url.split('?')[0] ?? '').slice(1);

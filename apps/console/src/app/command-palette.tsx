@@ -1,14 +1,11 @@
 import { useEffect, useState, type ReactNode } from 'react';
-import { createSpotlight, Spotlight } from '@mantine/spotlight';
+import { Spotlight } from '@mantine/spotlight';
 import { IconSearch } from '@tabler/icons-react';
+import { paletteStore as store } from './palette';
 import { usePaletteGroups, type PaletteGroup } from './palette-groups';
 import classes from './shell.module.css';
 
-const [store, actions] = createSpotlight();
-/** Opens and closes the palette from anywhere. */
-export const palette = actions;
-
-/** `Ctrl-K`: everything by its name, without a mouse. */
+/** Everything by its name, without a mouse; `Ctrl-K` is use-shortcuts.ts's. */
 export function CommandPalette(): ReactNode {
   const [query, setQuery] = useState('');
   const { groups, isSearching } = usePaletteGroups(query);
@@ -18,8 +15,7 @@ export function CommandPalette(): ReactNode {
       store={store}
       query={query}
       onQueryChange={setQuery}
-      shortcut="mod + K"
-      tagsToIgnore={[]}
+      shortcut={null}
       scrollable
       maxHeight={440}
       transitionProps={{ duration: 0 }}

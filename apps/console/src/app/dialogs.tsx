@@ -1,10 +1,11 @@
 import { lazy, Suspense, useState, type ReactNode } from 'react';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import { withStyles } from '../styles/with-styles';
 
 // Loaded when the first of them is asked for: their forms are more than half of the console.
-const RaiseDialog = lazy(async () => ({ default: (await import('../features/overrides/components/raise-dialog')).RaiseDialog }));
-const GrantDialog = lazy(async () => ({ default: (await import('../features/top-ups/components/grant-dialog')).GrantDialog }));
-const EntryDialog = lazy(async () => ({ default: (await import('../features/lists/components/entry-dialog')).EntryDialog }));
+const RaiseDialog = lazy(async () => ({ default: (await withStyles(() => import('../features/overrides/components/raise-dialog'))).RaiseDialog }));
+const GrantDialog = lazy(async () => ({ default: (await withStyles(() => import('../features/top-ups/components/grant-dialog'))).GrantDialog }));
+const EntryDialog = lazy(async () => ({ default: (await withStyles(() => import('../features/lists/components/entry-dialog'))).EntryDialog }));
 
 const route = getRouteApi('/console');
 

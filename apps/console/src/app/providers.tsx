@@ -1,6 +1,5 @@
 import type { ReactNode } from 'react';
 import { localStorageColorSchemeManager, MantineProvider } from '@mantine/core';
-import { Notifications } from '@mantine/notifications';
 import { QueryClientProvider, type QueryClient } from '@tanstack/react-query';
 import { theme } from './theme/theme';
 
@@ -11,7 +10,7 @@ interface ProvidersProps {
   readonly children: ReactNode;
 }
 
-/** Theme, server state and notifications. Styles come from files alone: variables and classes are installed before this renders. */
+/** Theme and server state. Styles come from files alone: variables and classes are installed before this renders. */
 export function Providers({ queryClient, children }: ProvidersProps): ReactNode {
   const nonce = document.querySelector<HTMLMetaElement>('meta[name="csp-nonce"]')?.content;
   return (
@@ -23,10 +22,7 @@ export function Providers({ queryClient, children }: ProvidersProps): ReactNode 
       withGlobalClasses={false}
       getStyleNonce={nonce ? () => nonce : undefined}
     >
-      <QueryClientProvider client={queryClient}>
-        <Notifications position="bottom-right" />
-        {children}
-      </QueryClientProvider>
+      <QueryClientProvider client={queryClient}>{children}</QueryClientProvider>
     </MantineProvider>
   );
 }

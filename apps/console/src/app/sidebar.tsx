@@ -1,16 +1,22 @@
 import type { ReactNode } from 'react';
-import { ActionIcon, Kbd, Menu, Tooltip, UnstyledButton, useComputedColorScheme, useMantineColorScheme } from '@mantine/core';
+import { ActionIcon, Kbd, UnstyledButton, useComputedColorScheme, useMantineColorScheme } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
-import { Link, useNavigate } from '@tanstack/react-router';
-import { IconDeviceDesktop, IconKeyboard, IconLogout, IconMoon, IconSearch, IconSun } from '@tabler/icons-react';
+import { Link } from '@tanstack/react-router';
+import { IconKeyboard, IconMoon, IconSearch, IconSun } from '@tabler/icons-react';
 import { Logo } from '../components/logo';
+import { Tooltip } from '../components/tooltip';
 import { sessionQuery } from '../features/session/api/session.queries';
-import { useSignOut } from '../features/session/api/sign-out';
-import { palette } from './command-palette';
 import { DESTINATIONS } from './navigation';
+import { Operator } from './operator';
 import classes from './shell.module.css';
 
-export function Sidebar({ onHelp }: { readonly onHelp: () => void }): ReactNode {
+interface SidebarProps {
+  readonly isSettled: boolean;
+  readonly onHelp: () => void;
+  readonly onPalette: () => void;
+}
+
+export function Sidebar({ isSettled, onHelp, onPalette }: SidebarProps): ReactNode {
   const { data: session } = useQuery(sessionQuery);
   return (
     <aside className={classes.sidebar} aria-label="Sidebar">
@@ -18,7 +24,7 @@ export function Sidebar({ onHelp }: { readonly onHelp: () => void }): ReactNode 
         <Logo size={26} />
         Quotaplane
       </Link>
-      <UnstyledButton className={classes.search} onClick={palette.open} aria-label="Search or run a command">
+      <UnstyledButton className={classes.search} onClick={onPalette} aria-label="Search or run a command">
         <IconSearch size={15} aria-hidden />
         <span>Search…</span>
         <Kbd size="xs" aria-hidden>
@@ -50,7 +56,7 @@ export function Sidebar({ onHelp }: { readonly onHelp: () => void }): ReactNode 
         ))}
       </nav>
       <div className={classes.bottom}>
-        <OperatorMenu />
+        <Operator isSettled={isSettled} />
         <Tooltip label="Keyboard shortcuts (?)">
           <ActionIcon variant="subtle" color="gray" aria-label="Keyboard shortcuts" onClick={onHelp}>
             <IconKeyboard size={17} />
@@ -78,41 +84,3 @@ function SchemeToggle(): ReactNode {
     </Tooltip>
   );
 }
-
-function OperatorMenu(): ReactNode {
-  const { data: session } = useQuery(sessionQuery);
-  const { setColorScheme } = useMantineColorScheme();
-  const navigate = useNavigate();
-  const signOut = useSignOut(() => void navigate({ to: '/sign-in' }));
-  if (!session) return null;
-  return (
-    <Menu position="top-start" width={210}>
-      <Menu.Target>
-        <UnstyledButton className={classes.operator} aria-label={`Signed in as ${session.name}`}>
-          <span className={classes.avatar} aria-hidden>
-            {initials(session.name)}
-          </span>
-          <span className={classes.who}>
-            <span>{session.name}</span>
-            <span className={classes.role}>{session.role ?? session.kind}</span>
-          </span>
-        </UnstyledButton>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Item leftSection={<IconDeviceDesktop size={15} />} onClick={() => setColorScheme('auto')}>
-          Colours of the system
-        </Menu.Item>
-        <Menu.Item leftSection={<IconLogout size={15} />} onClick={() => signOut.mutate()}>
-          Sign out
-        </Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
-  );
-}
-
-const initials = (name: string): string =>
-  name
-    .split(/[\s@.]+/)
-    .slice(0, 2)
-    .map((part) => part.charAt(0).toUpperCase())
-    .join('');

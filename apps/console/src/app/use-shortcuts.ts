@@ -5,12 +5,22 @@ import { ALL_DESTINATIONS } from './navigation';
 /** How long `g` waits for its second key, in ms. */
 const CHORD_MS = 1500;
 
-/** `g t` and its like go to pages, `?` shows them all. Typing in a field or an open dialog is left alone. */
-export function useShortcuts({ onHelp }: { readonly onHelp: () => void }): void {
+interface Shortcuts {
+  readonly onHelp: () => void;
+  readonly onPalette: () => void;
+}
+
+/** `Ctrl-K` opens the palette from anywhere; `g t` and its like go to pages, `?` shows them all, but typing in a field or an open dialog is left alone. */
+export function useShortcuts({ onHelp, onPalette }: Shortcuts): void {
   const navigate = useNavigate();
   const chordAtMs = useRef(Number.NEGATIVE_INFINITY);
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent): void => {
+      if (isForPalette(event)) {
+        event.preventDefault();
+        onPalette();
+        return;
+      }
       if (event.ctrlKey || event.metaKey || event.altKey || isBusy(event.target)) return;
       // By the time of the key, not of its handling: a busy page must not swallow it.
       const isSecond = event.timeStamp - chordAtMs.current < CHORD_MS;
@@ -23,8 +33,11 @@ export function useShortcuts({ onHelp }: { readonly onHelp: () => void }): void 
     };
     window.addEventListener('keydown', onKeyDown);
     return () => window.removeEventListener('keydown', onKeyDown);
-  }, [navigate, onHelp]);
+  }, [navigate, onHelp, onPalette]);
 }
+
+const isForPalette = ({ key, ctrlKey, metaKey, altKey, shiftKey }: KeyboardEvent): boolean =>
+  key.toLowerCase() === 'k' && (ctrlKey || metaKey) && !altKey && !shiftKey;
 
 function isBusy(target: EventTarget | null): boolean {
   const isTyping = target instanceof HTMLElement && (target.isContentEditable || target.matches('input, textarea, select'));

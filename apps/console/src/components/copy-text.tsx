@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
-import { ActionIcon, CopyButton, Tooltip } from '@mantine/core';
+import { ActionIcon, CopyButton } from '@mantine/core';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
+import { Tooltip } from './tooltip';
 
 /** Copies a text that nobody should have to select. */
 export function CopyText({ text, label }: { readonly text: string; readonly label: string }): ReactNode {

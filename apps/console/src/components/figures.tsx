@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
-import { Tooltip } from '@mantine/core';
 import { formatCount, formatRate, formatShort, formatWindow, type Units } from '../format/number';
 import { formatClock, formatDay, formatInstant, formatRelative, formatUtc, OPERATOR_ZONE, type Instant } from '../format/time';
+import { Tooltip } from './tooltip';
 import { useNow } from './use-now';
 import classes from './figures.module.css';
 

@@ -1,5 +1,5 @@
 import type { ComponentPropsWithRef, ReactNode } from 'react';
-import { Button, Menu, type ButtonProps } from '@mantine/core';
+import { Button, type ButtonProps } from '@mantine/core';
 import { createLink } from '@tanstack/react-router';
 
 type AnchorButtonProps = ButtonProps & Omit<ComponentPropsWithRef<'a'>, keyof ButtonProps>;
@@ -10,11 +10,3 @@ function AnchorButton(props: AnchorButtonProps): ReactNode {
 
 /** A button that goes somewhere: a real link, so that it opens in a new tab too. */
 export const ButtonLink = createLink(AnchorButton);
-
-type AnchorItemProps = ComponentPropsWithRef<'a'> & { readonly leftSection?: ReactNode };
-
-function AnchorItem({ leftSection, ...props }: AnchorItemProps): ReactNode {
-  return <Menu.Item component="a" leftSection={leftSection} {...props} />;
-}
-
-export const MenuItemLink = createLink(AnchorItem);

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
-import { Tooltip } from '@mantine/core';
 import { formatCount, formatPercent, percentOf, type Units } from '../format/number';
+import { Tooltip } from './tooltip';
 import classes from './usage-bar.module.css';
 
 interface UsageBarProps {

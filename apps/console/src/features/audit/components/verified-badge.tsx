@@ -1,10 +1,10 @@
 import type { ReactNode } from 'react';
-import { Tooltip } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { IconShieldCheck, IconShieldX } from '@tabler/icons-react';
 import { Badge } from '../../../components/badge';
 import { formatCount } from '../../../format/number';
 import { auditVerificationQuery } from '../api/audit.queries';
+import { Tooltip } from '../../../components/tooltip';
 
 /** Whether every hash chain of the log still holds. */
 export function VerifiedBadge(): ReactNode {

@@ -7,14 +7,16 @@ import type { Override } from '@quotaplane/contracts';
 import { Time } from '../../../components/figures';
 import { Loaded } from '../../../components/loaded';
 import { Empty, Notice } from '../../../components/notices';
+import { onDemand } from '../../../components/on-demand';
 import { useNow } from '../../../components/use-now';
 import { useCan } from '../../session/api/session.queries';
 import { tenantOverridesQuery } from '../api/override.queries';
 import { describeSet } from './override-set';
 import { isOpenAt, OverrideStateBadge } from './override-state';
-import { RevertDialog } from './revert-dialog';
 import { SubjectLabel } from './subject-label';
 import classes from './override-list.module.css';
+
+const RevertDialog = onDemand(async () => (await import('./revert-dialog')).RevertDialog, ({ override }) => override !== undefined);
 
 /** A tenant's overrides, newest first, each with its state, its end and the way back. */
 export function OverrideList({ tenant, zone }: { readonly tenant: string; readonly zone: string }): ReactNode {

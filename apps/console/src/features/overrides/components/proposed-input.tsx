@@ -1,8 +1,9 @@
 import type { ReactNode } from 'react';
-import { ActionIcon, NumberInput, Tooltip } from '@mantine/core';
+import { ActionIcon, NumberInput } from '@mantine/core';
 import { IconArrowBackUp, IconInfinity } from '@tabler/icons-react';
 import { MAX_EXACT } from '@quotaplane/contracts';
 import { formatCount } from '../../../format/number';
+import { Tooltip } from '../../../components/tooltip';
 import type { Proposed } from './raise-values';
 import classes from './raise.module.css';
 

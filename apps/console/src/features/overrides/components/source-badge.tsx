@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react';
-import { Tooltip } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { IconGift, IconStack2, IconTrendingUp } from '@tabler/icons-react';
 import { Badge, badgeClass } from '../../../components/badge';
+import { Tooltip } from '../../../components/tooltip';
 
 /** Where a number comes from: a tier version, an override, a top-up, the period before or a default; the first three are links. */
 export function SourceBadge({ source }: { readonly source: string }): ReactNode {

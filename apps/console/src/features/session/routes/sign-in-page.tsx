@@ -1,11 +1,9 @@
-import type { ReactNode } from 'react';
+import { useEffect, type ReactNode } from 'react';
 import { Button, PasswordInput, TextInput } from '@mantine/core';
 import { useDocumentTitle } from '@mantine/hooks';
-import { zodResolver } from '@hookform/resolvers/zod';
-import { signIn } from '@quotaplane/contracts';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useRouter } from '@tanstack/react-router';
-import { useForm } from 'react-hook-form';
+import { useForm, type Resolver } from 'react-hook-form';
 import { ApiProblem } from '../../../api/api-problem';
 import { call } from '../../../api/client';
 import { showFieldErrors } from '../../../api/form-problem';
@@ -16,20 +14,30 @@ import classes from './sign-in-page.module.css';
 
 const route = getRouteApi('/sign-in');
 
+interface Credentials {
+  readonly email: string;
+  readonly password: string;
+}
+
+const loadCheck = () => import('../components/sign-in-check');
+/** The schema comes while the operator types. */
+const check: Resolver<Credentials> = async (...form) => (await loadCheck()).checkSignIn(...form);
+
 export function SignInPage(): ReactNode {
   useDocumentTitle('Sign in · Quotaplane');
   const { next } = route.useSearch();
   const router = useRouter();
   const queryClient = useQueryClient();
-  const form = useForm({ resolver: zodResolver(signIn), defaultValues: { email: '', password: '' } });
+  const form = useForm<Credentials>({ resolver: check, defaultValues: { email: '', password: '' } });
   const submit = useMutation({
-    mutationFn: (body: { email: string; password: string }) => call('signIn', { body }),
+    mutationFn: (body: Credentials) => call('signIn', { body }),
     onSuccess: (session) => {
       queryClient.setQueryData(sessionKeys.all, session);
       router.history.push(next ?? '/');
     },
     onError: (error) => showFieldErrors(error, form.setError, ['email', 'password']),
   });
+  useEffect(() => void loadCheck(), []);
   const { errors } = form.formState;
   return (
     <main className={classes.frame}>

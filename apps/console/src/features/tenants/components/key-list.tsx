@@ -7,16 +7,17 @@ import { call } from '../../../api/client';
 import { Badge } from '../../../components/badge';
 import { ConfirmDialog } from '../../../components/confirm-dialog';
 import { Time } from '../../../components/figures';
-import { FormModal } from '../../../components/form-modal';
 import { Loaded } from '../../../components/loaded';
 import { Empty } from '../../../components/notices';
+import { onDemand } from '../../../components/on-demand';
 import { Panel } from '../../../components/page';
 import { SecretOnce } from '../../../components/secret-once';
 import { announceChange } from '../../rollout/components/announce-change';
 import { useCan } from '../../session/api/session.queries';
 import { tenantKeys, tenantKeysQuery } from '../api/tenant.queries';
-import { KeyForm } from './key-form';
 import classes from './key-list.module.css';
+
+const CreateKey = onDemand(async () => (await import('./create-key')).CreateKey, ({ isOpen }) => isOpen);
 
 export function KeyList({ tenant, zone }: { readonly tenant: string; readonly zone: string }): ReactNode {
   const keys = useQuery(tenantKeysQuery(tenant));
@@ -51,18 +52,15 @@ export function KeyList({ tenant, zone }: { readonly tenant: string; readonly zo
           )
         }
       </Loaded>
-      <FormModal isOpen={isCreating} onClose={() => setCreating(false)} title={`Create a key for ${tenant}`}>
-        {({ leave }) => (
-          <KeyForm
-            tenant={tenant}
-            onCancel={leave}
-            onCreated={(made) => {
-              setCreating(false);
-              setSecret(made);
-            }}
-          />
-        )}
-      </FormModal>
+      <CreateKey
+        tenant={tenant}
+        isOpen={isCreating}
+        onClose={() => setCreating(false)}
+        onCreated={(made) => {
+          setCreating(false);
+          setSecret(made);
+        }}
+      />
       <SecretOnce title="Key created" secret={secret} onClose={() => setSecret(null)} />
       <RevokeKey tenant={tenant} apiKey={revoking} onClose={() => setRevoking(undefined)} />
     </Panel>

@@ -11,6 +11,7 @@ import { ButtonLink } from '../../../components/links';
 import { Loaded } from '../../../components/loaded';
 import { isNotFound, MissingPage } from '../../../components/missing-page';
 import { Empty, StaleMark } from '../../../components/notices';
+import { onDemand } from '../../../components/on-demand';
 import { Facts, Page, Panel } from '../../../components/page';
 import { auditTailQuery } from '../../audit/api/audit.queries';
 import auditClasses from '../../audit/components/audit.module.css';
@@ -24,13 +25,13 @@ import { QuotaCards } from '../../usage/components/quota-card';
 import { TrafficChart } from '../../usage/components/traffic-chart';
 import { tenantPolicyQuery, tenantQuery } from '../api/tenant.queries';
 import { CalendarNotice } from '../components/calendar-notice';
-import { ChangeCalendar } from '../components/change-calendar';
-import { ChangeTier } from '../components/change-tier';
 import { EffectiveLimits } from '../components/effective-limits';
 import { KeyList } from '../components/key-list';
 import { TenantStatusBadge } from '../components/tenant-status-badge';
 
 const route = getRouteApi('/console/tenants/$slug');
+const ChangeTier = onDemand(async () => (await import('../components/change-tier')).ChangeTier, ({ isOpen }) => isOpen);
+const ChangeCalendar = onDemand(async () => (await import('../components/change-calendar')).ChangeCalendar, ({ isOpen }) => isOpen);
 
 export function TenantPage(): ReactNode {
   const { slug } = route.useParams();

@@ -1,5 +1,5 @@
 import { useState, type ReactNode } from 'react';
-import { Button, Modal } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { IconGift } from '@tabler/icons-react';
@@ -7,15 +7,16 @@ import type { TopUp } from '@quotaplane/contracts';
 import { Count, Time } from '../../../components/figures';
 import { Loaded } from '../../../components/loaded';
 import { Empty } from '../../../components/notices';
+import { onDemand } from '../../../components/on-demand';
 import { UsageBar } from '../../../components/usage-bar';
 import { useNow } from '../../../components/use-now';
 import { formatCount } from '../../../format/number';
-import { announceChange } from '../../rollout/components/announce-change';
 import { useCan } from '../../session/api/session.queries';
 import { tenantTopUpsQuery } from '../api/top-up.queries';
 import { isOpenAt, topUpStateAt, TopUpStateBadge } from './top-up-state';
-import { WithdrawForm } from './withdraw-form';
 import classes from './top-ups.module.css';
+
+const WithdrawDialog = onDemand(async () => (await import('./withdraw-dialog')).WithdrawDialog, ({ topUp }) => topUp !== undefined);
 
 /** A tenant's grants, newest first, each with what was drawn of it and the way back. */
 export function TopUpList({ tenant, zone }: { readonly tenant: string; readonly zone: string }): ReactNode {
@@ -36,23 +37,7 @@ export function TopUpList({ tenant, zone }: { readonly tenant: string; readonly 
               ))}
             </ul>
           )}
-          <Modal
-            opened={withdrawing !== undefined}
-            onClose={() => setWithdrawing(undefined)}
-            title={withdrawing ? `Withdraw ${formatCount(withdrawing.remaining)} units of ${withdrawing.meter}` : ''}
-          >
-            {withdrawing ? (
-              <WithdrawForm
-                topUp={withdrawing}
-                reason=""
-                onCancel={() => setWithdrawing(undefined)}
-                onWithdrawn={(changeId) => {
-                  setWithdrawing(undefined);
-                  announceChange('Top-up withdrawn', changeId);
-                }}
-              />
-            ) : null}
-          </Modal>
+          <WithdrawDialog topUp={withdrawing} onClose={() => setWithdrawing(undefined)} />
         </>
       )}
     </Loaded>
