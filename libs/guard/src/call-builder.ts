@@ -1,4 +1,4 @@
-import { IDEMPOTENCY_KEY_HEADER } from '@quotaplane/contracts';
+import { IDEMPOTENCY_KEY_HEADER, type CatalogueClass } from '@quotaplane/contracts';
 import type { CatalogueCache } from '@quotaplane/policy';
 import { costFault, isCost } from './cost';
 import { UNIDENTIFIED, type Call, type CallClass } from './decide/call';
@@ -15,8 +15,12 @@ const IDEMPOTENCY_KEY = IDEMPOTENCY_KEY_HEADER.toLowerCase();
 const DEFAULT_COST = 1;
 const DEFAULT_METER = 'requests';
 
+type KnownClass = CatalogueClass | undefined;
+
 /** Puts together what is decided: the class from the catalogue, the cost, who is counted and by what. */
 export class CallBuilder {
+  private readonly classes = new WeakMap<EndpointClassMark, { readonly known: KnownClass; readonly callClass: CallClass }>();
+
   constructor(
     private readonly catalogue: Pick<CatalogueCache, 'classes'>,
     private readonly addresses: ClientAddress,
@@ -25,31 +29,45 @@ export class CallBuilder {
 
   /** @throws whatever a `@Cost` or `@Subject` function throws */
   build(request: GuardedRequest, rules: HandlerRules, identity: Exclude<Identity, { kind: 'unauthenticated' }>, arrivedAtMs: number): Call {
-    const known = this.catalogue.classes()?.classes[rules.endpointClass.slug];
-    const callClass = this.classOf(rules.endpointClass, known);
+    const known = this.known(rules.endpointClass.slug);
     const units = unitsOf(request, rules, known?.cost ?? DEFAULT_COST);
-    const isTenant = identity.kind === 'tenant';
+    const hasCost = isCost(units);
+    const tenant = identity.kind === 'tenant' ? identity : undefined;
+    // Every member, always, and no spread: calls of one shape are cheap to make and to read.
     return {
-      tenant: isTenant ? identity.tenant : identity.kind === 'anonymous' ? ANONYMOUS_TENANT : UNIDENTIFIED,
-      isAnonymous: !isTenant,
-      class: callClass,
+      tenant: tenant?.tenant ?? (identity.kind === 'anonymous' ? ANONYMOUS_TENANT : UNIDENTIFIED),
+      isAnonymous: tenant === undefined,
+      class: this.classOf(rules.endpointClass, known),
       method: request.method,
       route: routeTemplateOf(request),
       // What costs nothing that can be counted only looks, so that its refusal carries the fields too.
-      cost: isCost(units) ? units : 0,
-      costFault: isCost(units) ? undefined : costFault(units),
+      cost: hasCost ? units : 0,
+      costFault: hasCost ? undefined : costFault(units),
       address: this.addresses.of(request),
-      keyId: isTenant ? identity.keyId : undefined,
-      userId: isTenant ? identity.userId : undefined,
+      keyId: tenant?.keyId,
+      userId: tenant?.userId,
+      keyKind: tenant?.keyKind,
+      holdsSlot: rules.holdsSlot || undefined,
+      idempotencyKey: known?.retry ? idempotencyKeyOf(headerOf(request, IDEMPOTENCY_KEY)) : undefined,
       subjects: subjectsOf(request, rules),
-      ...(isTenant && identity.keyKind ? { keyKind: identity.keyKind } : {}),
-      ...(rules.holdsSlot ? { holdsSlot: true } : {}),
-      ...(known?.retry ? { idempotencyKey: idempotencyKeyOf(headerOf(request, IDEMPOTENCY_KEY)) } : {}),
       arrivedAtMs,
     };
   }
 
-  private classOf({ slug, failMode }: EndpointClassMark, known: Omit<CallClass, 'slug'> | undefined): CallClass {
+  private known(slug: string): KnownClass {
+    return this.catalogue.classes()?.classes[slug];
+  }
+
+  /** Made once for a mark and a class of the catalogue, not once a call. */
+  private classOf(mark: EndpointClassMark, known: KnownClass): CallClass {
+    const last = this.classes.get(mark);
+    if (last !== undefined && last.known === known) return last.callClass;
+    const callClass = this.makeClass(mark, known);
+    this.classes.set(mark, { known, callClass });
+    return callClass;
+  }
+
+  private makeClass({ slug, failMode }: EndpointClassMark, known: KnownClass): CallClass {
     return {
       slug,
       meter: known?.meter ?? DEFAULT_METER,

@@ -10,6 +10,14 @@ import type { OpenTelemetryMeter } from './open-telemetry';
 /** 0.1 ms to 100 ms: a decision is one round trip, and its budget ends at 25 ms. */
 const DURATION_BUCKETS_S = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1];
 
+interface DecisionSeries {
+  readonly scope: string;
+  readonly class: string;
+  readonly result: string;
+  readonly source: string;
+  readonly series: CounterSeries;
+}
+
 /**
  * Metrics of the guard, for Prometheus and, when switched on, for OpenTelemetry under the same names. No label ever names a tenant or a subject:
  * their number is not bounded.
@@ -27,7 +35,8 @@ export class QuotaMetrics {
   private readonly bans;
   private readonly retries;
   private readonly inUse;
-  private readonly decisionSeries = new Map<string, CounterSeries>();
+  /** By name of the binding limit: a few each. */
+  private readonly decisionSeries = new Map<string, DecisionSeries[]>();
   private readSlots: () => number = () => 0;
 
   /** @param registry of the service; one of its own when left out */
@@ -61,16 +70,21 @@ export class QuotaMetrics {
 
   /** @internal */
   decided(decision: Decision, endpointClass: string, tookMs: number, result: string = decision.code ?? decision.outcome): void {
-    const limit = decision.binding?.name ?? 'none';
-    const scope = decision.binding?.scope ?? 'none';
-    const id = `${limit} ${scope} ${endpointClass} ${result} ${decision.source}`;
-    let series = this.decisionSeries.get(id);
-    if (!series) {
-      series = this.decisions.series({ limit, scope, class: endpointClass, result, source: decision.source });
-      this.decisionSeries.set(id, series);
-    }
-    series.inc();
+    this.seriesOf(decision, endpointClass, result).inc();
     this.durations.observe(tookMs / 1000);
+  }
+
+  /** Compares instead of gluing a name together: this runs on every call. */
+  private seriesOf({ binding, source }: Decision, endpointClass: string, result: string): CounterSeries {
+    const limit = binding?.name ?? 'none';
+    const scope = binding?.scope ?? 'none';
+    let ofLimit = this.decisionSeries.get(limit);
+    if (!ofLimit) this.decisionSeries.set(limit, (ofLimit = []));
+    for (const one of ofLimit) if (one.class === endpointClass && one.result === result && one.source === source && one.scope === scope) return one.series;
+    const labels = { limit, scope, class: endpointClass, result, source };
+    const series = this.decisions.series(labels);
+    ofLimit.push({ ...labels, series });
+    return series;
   }
 
   /** @internal */

@@ -9,6 +9,8 @@ import type { GuardedRequest, Identity } from './identity/identity';
 import { settleWith } from './limiter/admitted-answer';
 import { GuardRuntime } from './module/guard-runtime';
 
+const PASSES = Promise.resolve(true);
+
 /**
  * Enforces the platform's limits and quotas on the handlers it guards: `@UseGuards(QuotaGuard)`, or as `APP_GUARD` for all of them. Controllers,
  * GraphQL resolvers, message handlers of microservices and WebSocket gateways alike. Every answer, whatever its status, carries the rate limit fields;
@@ -29,20 +31,20 @@ export class QuotaGuard implements CanActivate {
     this.rules = new HandlerRulesReader(reflector);
   }
 
-  /** @throws {QuotaProblemException} the call is denied, its credentials are wrong, or no cost can be worked out from it */
-  async canActivate(context: ExecutionContext): Promise<boolean> {
+  /**
+   * Not async, so that the way from here to the store has as few turns of the loop as can be.
+   * @throws {QuotaProblemException} the call is denied, its credentials are wrong, or no cost can be worked out from it
+   */
+  canActivate(context: ExecutionContext): Promise<boolean> {
     const arrivedAtMs = performance.now();
     const kind = context.getType<string>();
     const callContext = callContextOf(kind);
     if (!callContext) return this.passUnguarded(kind);
     const rules = this.rules.of(context.getClass(), context.getHandler());
-    if (rules.isSkipped || this.standsBack(rules)) return true;
+    if (rules.isSkipped || this.standsBack(rules)) return PASSES;
     const isSkipped = this.shouldSkip(context);
-    if (isSkipped instanceof Promise ? await isSkipped : isSkipped) return true;
-    const token = callContext.tokenOf(context);
-    if (this.runtime.decidedCalls.has(token)) return true;
-    this.runtime.decidedCalls.add(token);
-    return this.decide(context, callContext, rules, arrivedAtMs);
+    if (isSkipped instanceof Promise) return isSkipped.then((skips) => (skips ? true : this.decideOnce(context, callContext, rules, arrivedAtMs)));
+    return isSkipped ? PASSES : this.decideOnce(context, callContext, rules, arrivedAtMs);
   }
 
   /**
@@ -73,6 +75,14 @@ export class QuotaGuard implements CanActivate {
     throw new QuotaProblemException(problem, fields);
   }
 
+  private decideOnce(context: ExecutionContext, callContext: CallContext, rules: NestHandlerRules, arrivedAtMs: number): Promise<boolean> {
+    const token = callContext.tokenOf(context);
+    const { decidedCalls } = this.runtime;
+    if (decidedCalls.has(token)) return PASSES;
+    decidedCalls.add(token);
+    return this.decide(context, callContext, rules, arrivedAtMs);
+  }
+
   private async decide(context: ExecutionContext, callContext: CallContext, rules: NestHandlerRules, arrivedAtMs: number): Promise<boolean> {
     const { gate, node } = this.runtime;
     const request = this.requestOf(context);
@@ -92,13 +102,14 @@ export class QuotaGuard implements CanActivate {
 
   /** A guard class of the route's own, such as one with another `identify`, decides instead of a global one. */
   private standsBack({ namedGuards }: NestHandlerRules): boolean {
+    if (namedGuards.length === 0) return false;
     const own = namedGuards.map((guard) => (typeof guard === 'function' ? guard : (guard as object).constructor)).find(isQuotaGuard);
     return own !== undefined && own !== this.constructor;
   }
 
-  private passUnguarded(kind: string): boolean {
+  private passUnguarded(kind: string): Promise<boolean> {
     this.warnOnce(kind, `QuotaGuard does not know ${kind} contexts; their handlers pass`);
-    return true;
+    return PASSES;
   }
 
   private warnOfStranger(kind: string): void {

@@ -9,9 +9,9 @@ import { retryChargeOf } from './idempotent-retry';
 
 /** One thing that applies to this very call, with what the store is asked for it. */
 export type Applied =
-  | { readonly kind: 'rate'; readonly rate: PlannedRate; readonly charge: RateCharge; readonly partition: Buffer; readonly counted: CounterReference }
-  | { readonly kind: 'quota'; readonly quota: PlannedQuota; readonly charge: QuotaCharge; readonly partition: Buffer; readonly counted: QuotaReference }
-  | { readonly kind: 'slot'; readonly charge: SlotCharge; readonly partition: Buffer }
+  | { readonly kind: 'rate'; readonly rate: PlannedRate; readonly charge: RateCharge; readonly partition: string; readonly counted: CounterReference }
+  | { readonly kind: 'quota'; readonly quota: PlannedQuota; readonly charge: QuotaCharge; readonly partition: string; readonly counted: QuotaReference }
+  | { readonly kind: 'slot'; readonly charge: SlotCharge; readonly partition: string }
   | { readonly kind: 'retry'; readonly charge: RetryCharge };
 
 /** What is worked out once for all calls like this one. */

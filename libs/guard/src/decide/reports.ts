@@ -4,9 +4,9 @@ import type { CallPlan } from './call-plan';
 import type { Applied } from './charges';
 import { SLOT_NAME, throttleName } from './counter-names';
 
-/** A limit's figures with the partition key that goes into the `RateLimit` field. */
+/** A limit's figures with the partition key, in base64, that goes into the `RateLimit` field. */
 export interface GuardReport extends LimitReport {
-  readonly partition: Buffer;
+  readonly partition: string;
   /** False where running out denies nothing: a quota that bills, or one whose slower lane decides. */
   readonly canDeny: boolean;
   /** True where `resetAfterMs` leads to one instant for all calls of a window, which the fields then name alike (P04). */

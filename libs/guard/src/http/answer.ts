@@ -22,6 +22,8 @@ export type HttpAnswer = FastifyAnswer | RawAnswer;
 const { policy, state, limit, remaining, reset, retryAfter, source, cacheControl } = GUARD_HEADERS;
 const OWN_FIELDS = [policy, state, limit, remaining, reset, retryAfter, source, cacheControl, ...Object.values(LEGACY_HEADERS)];
 
+const isOfDecision = ([name]: ResponseField): boolean => name === policy || name === source;
+
 /**
  * The answer of one request, on Fastify and on Express. Fields go to the raw answer before the handler runs, so that they are on it whatever
  * comes after: a thrown error, a 404, a stream.
@@ -37,8 +39,7 @@ export class Answer implements CallAnswer {
   set(fields: readonly ResponseField[]): void {
     if (this.raw.headersSent) return;
     // An earlier decision may have said more, such as that it was made without the store.
-    const isDecision = fields.some(([name]) => name === policy || name === source);
-    if (isDecision && (this.raw.hasHeader(policy) || this.raw.hasHeader(source))) for (const name of OWN_FIELDS) this.raw.removeHeader(name);
+    if ((this.raw.hasHeader(policy) || this.raw.hasHeader(source)) && fields.some(isOfDecision)) for (const name of OWN_FIELDS) this.raw.removeHeader(name);
     for (const [name, value] of fields) this.raw.setHeader(name, value);
   }
 

@@ -27,11 +27,10 @@ export function fieldsOf(decision: GuardDecision, options: FieldOptions): Respon
   const fields: ResponseField[] = [];
   const policy = policyField(decision);
   if (policy) fields.push([GUARD_HEADERS.policy, policy]);
-  const violated = decision.limits.filter((report) => report.isViolated);
-  const shown = violated.length > 0 ? violated : decision.limits;
+  const shown = shownOf(decision.limits);
   const time = timeOf(decision);
   if (shown.length > 0) fields.push([GUARD_HEADERS.state, stateField(shown, decision.limits, time)]);
-  const tightest = smallestShare(decision.limits) ?? decision.limits.find((report) => report.kind !== 'concurrency');
+  const tightest = smallestShare(decision.limits) ?? decision.limits.find(isNoSlot);
   if (tightest) {
     const figures = [String(tightest.capacity), String(Math.max(0, tightest.remaining)), String(secondsUntil(tightest, tightest.resetAfterMs, time))] as const;
     fields.push([GUARD_HEADERS.limit, figures[0]], [GUARD_HEADERS.remaining, figures[1]], [GUARD_HEADERS.reset, figures[2]]);
@@ -41,6 +40,14 @@ export function fieldsOf(decision: GuardDecision, options: FieldOptions): Respon
   if (decision.retryAfterMs !== undefined) fields.push([GUARD_HEADERS.retryAfter, String(retryAfterSeconds(decision.retryAfterMs))]);
   if (decision.code !== undefined && ERROR_CODES[decision.code].status === 429) fields.push([GUARD_HEADERS.cacheControl, 'no-store']);
   return fields;
+}
+
+const isViolated = (report: GuardReport): boolean => report.isViolated;
+const isNoSlot = (report: GuardReport): boolean => report.kind !== 'concurrency';
+
+/** Of a denial the limits that deny; all where none does. */
+function shownOf(limits: readonly GuardReport[]): readonly GuardReport[] {
+  return limits.some(isViolated) ? limits.filter(isViolated) : limits;
 }
 
 /** When the figures leave, against the instant that they were judged at. */
@@ -70,16 +77,32 @@ export function exposedFields(options: FieldOptions): string {
   return [policy, state, limit, remaining, reset, retryAfter, source, ...(options.legacyHeaders ? Object.values(LEGACY_HEADERS) : [])].join(', ');
 }
 
+/** The policy field that was written last for a plan, with the limits that it names. */
+interface WrittenPolicy {
+  readonly names: readonly string[];
+  readonly field: string;
+}
+const written = new WeakMap<CallPlan, WrittenPolicy>();
+
 /** No number of this very call is in it, so that it stays constant while the policy does and is written once per plan. */
 function policyField({ plan, limits, unasked }: GuardDecision): string {
   if (!plan) return '';
   const named = unasked ?? limits;
-  const id = named.map((report) => report.name).join(' ');
-  const known = plan.policyFields.get(id);
-  if (known !== undefined) return known;
-  const field = serializePolicy(plan, named);
-  plan.policyFields.set(id, field);
+  const last = written.get(plan);
+  if (last && areNamed(named, last.names)) return last.field;
+  const names = named.map((report) => report.name);
+  const id = names.join(' ');
+  let field = plan.policyFields.get(id);
+  if (field === undefined) plan.policyFields.set(id, (field = serializePolicy(plan, named)));
+  written.set(plan, { names, field });
   return field;
+}
+
+/** Nearly all calls of a plan have the same limits: comparing them costs less than gluing their names together. */
+function areNamed(reports: readonly GuardReport[], names: readonly string[]): boolean {
+  if (reports.length !== names.length) return false;
+  for (let index = 0; index < names.length; index += 1) if (reports[index]?.name !== names[index]) return false;
+  return true;
 }
 
 function serializePolicy(plan: CallPlan, limits: readonly GuardReport[]): string {
@@ -109,12 +132,13 @@ const windowSeconds = (windowMs: number): number => sfInteger(Math.max(1, second
 
 /** Written by hand but for the name: integers and base64 need no escaping, and this runs on every call. */
 function stateField(shown: readonly GuardReport[], all: readonly GuardReport[], time: FieldTime): string {
-  return shown
-    .map((report) => {
-      const available = report.kind === 'quota' ? cappedQuota(report, all) : report.remaining;
-      return `${nameItem(report.name)};r=${sfInteger(Math.max(0, available))};t=${sfInteger(secondsUntil(report, report.moreAfterMs, time))};pk=:${report.partition.toString('base64')}:;qp-cost=${sfInteger(report.cost)}`;
-    })
-    .join(', ');
+  let field = '';
+  for (const report of shown) {
+    const available = report.kind === 'quota' ? cappedQuota(report, all) : report.remaining;
+    if (field !== '') field += ', ';
+    field += `${nameItem(report.name)};r=${sfInteger(Math.max(0, available))};t=${sfInteger(secondsUntil(report, report.moreAfterMs, time))};pk=:${report.partition}:;qp-cost=${sfInteger(report.cost)}`;
+  }
+  return field;
 }
 
 const names = new Map<string, string>();

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { API_KEY_HEADER, USER_ID_HEADER } from '@quotaplane/contracts';
 import type { KeyIndex, KeyLookup } from '@quotaplane/policy';
+import { RecentMap } from '../decide/recent-map';
 import { hashSecret, hasValidChecksum, isDemoKey } from '../key-format';
 import { headerOf, type GuardedRequest, type Identity, type IdentityResolver } from './identity';
 
@@ -17,7 +18,11 @@ const KEY_MAX = 128;
  * node has not met cannot be told from an unknown one: it is `unavailable`, decided by the class's fail mode on the default limits.
  */
 export class ApiKeyIdentity implements IdentityResolver {
-  private readonly hashes = new Map<string, string>();
+  /**
+   * Hashes of the secrets met lately: hashing and checking one costs more than all the rest of this. In memory only, where they come with every request
+   * anyway, and bounded.
+   */
+  private readonly hashes = new RecentMap<string>();
 
   /**
    * @internal The module makes it; a function as option `identity` receives it.
@@ -33,27 +38,24 @@ export class ApiKeyIdentity implements IdentityResolver {
   resolve(request: GuardedRequest): Identity | Promise<Identity> {
     const secret = headerOf(request, KEY_HEADER);
     if (secret === undefined) return { kind: 'anonymous' };
-    // Garbage and typing errors never reach the store.
-    if (secret.length > KEY_MAX || !(hasValidChecksum(secret) || isDemoKey(secret))) return { kind: 'unauthenticated', detail: 'this is not an API key' };
     const hash = this.hashOf(secret);
+    if (hash === undefined) return { kind: 'unauthenticated', detail: 'this is not an API key' };
     const cached = this.keys.peek(hash);
     if (cached) return identityOf(cached, request);
     const waitMs = this.isStoreAway() ? 0 : this.budgetMs;
     return this.keys.lookup(hash, performance.now() + waitMs).then((found) => identityOf(found, request));
   }
 
-  private hashOf(secret: string): string {
+  /** Undefined: no key. Garbage and typing errors never reach the store. */
+  private hashOf(secret: string): string | undefined {
     const known = this.hashes.get(secret);
     if (known !== undefined) return known;
+    if (secret.length > KEY_MAX || !(hasValidChecksum(secret) || isDemoKey(secret))) return undefined;
     const hash = hashSecret(secret);
-    if (this.hashes.size >= HASHES_MAX) this.hashes.clear();
     this.hashes.set(secret, hash);
     return hash;
   }
 }
-
-/** Most secrets whose hash is remembered; in memory only, where they are with every request anyway. */
-const HASHES_MAX = 5000;
 
 function identityOf(lookup: KeyLookup, request: GuardedRequest): Identity {
   if (lookup.status === 'unavailable') return { kind: 'unavailable' };

@@ -41,14 +41,20 @@ export class CallGate {
     this.costFaults = new CostFaultLog((line) => node.logger.warn(line));
   }
 
-  /** @throws whatever a `@Cost` or `@Subject` function throws */
-  async admit({ request, rules, identity, arrivedAtMs }: Arrival): Promise<Admission> {
-    if (identity.kind === 'unauthenticated') return this.unauthenticated(request, identity.detail);
+  /**
+   * Not async: a promise of a promise would cost every call turns of the loop.
+   * @throws whatever a `@Cost` or `@Subject` function throws
+   */
+  admit({ request, rules, identity, arrivedAtMs }: Arrival): Promise<Admission> {
+    if (identity.kind === 'unauthenticated') return Promise.resolve(this.unauthenticated(request, identity.detail));
     const call = this.calls.build(request, rules, identity, arrivedAtMs);
-    const decision = await this.decide(call, identity);
+    return this.decide(call, identity).then((decision) => this.admissionOf(request, call, decision));
+  }
+
+  private admissionOf(request: GuardedRequest, call: Call, decision: GuardDecision): Admission {
     const costFault = decision.outcome === 'allowed' ? call.costFault : undefined;
     if (costFault === undefined) this.node.usage.decided(call, decision);
-    this.node.metrics.decided(decision, call.class.slug, performance.now() - arrivedAtMs, costFault === undefined ? undefined : 'invalid');
+    this.node.metrics.decided(decision, call.class.slug, performance.now() - call.arrivedAtMs, costFault === undefined ? undefined : 'invalid');
     const fields = fieldsOf(decision, this.node.options);
     if (costFault !== undefined) return { decision, fields, problem: this.costRefusal(request, call, costFault) };
     return { decision, fields, problem: decision.outcome === 'allowed' ? undefined : this.denial(request, decision) };

@@ -1,6 +1,6 @@
 import { API_KEY_HEADER, USER_ID_HEADER } from '@quotaplane/contracts';
-import type { FailMode } from '../decorators';
-import { PLAIN_RULES } from '../handler-rules';
+import type { EndpointClassMark, FailMode } from '../decorators';
+import { PLAIN_RULES, type HandlerRules } from '../handler-rules';
 import type { GuardedRequest, Identity } from '../identity/identity';
 import type { Arrival } from './call-gate';
 
@@ -36,32 +36,50 @@ interface KeyResolver {
   resolve(request: GuardedRequest): Identity | Promise<Identity>;
 }
 
+const KEY_HEADER = API_KEY_HEADER.toLowerCase();
+const USER_HEADER = USER_ID_HEADER.toLowerCase();
+const NO_SUBJECTS: HandlerRules['subjects'] = [];
+const NOTHING = {};
+
 /** A call in the shape in which all calls are decided. */
-export async function arrivalOf(call: LimiterCall, apiKeys: KeyResolver): Promise<Arrival> {
+export function arrivalOf(call: LimiterCall, apiKeys: KeyResolver): Arrival | Promise<Arrival> {
   const arrivedAtMs = performance.now();
   const request = requestOf(call);
-  const subjects = Object.entries(call.subjects ?? {}).map(([name, subject]) => ({ name, subjectOf: () => subject }));
-  return {
-    request,
-    rules: {
-      ...PLAIN_RULES,
-      endpointClass: { slug: call.endpointClass ?? PLAIN_RULES.endpointClass.slug, failMode: call.failMode },
-      cost: call.cost,
-      subjects,
-      holdsSlot: call.holdsSlot ?? false,
-    },
-    identity: await identityOf(call, request, apiKeys),
-    arrivedAtMs,
-  };
+  const identity = identityOf(call, request, apiKeys);
+  const rules = rulesOf(call);
+  if (identity instanceof Promise) return identity.then((found) => ({ request, rules, identity: found, arrivedAtMs }));
+  return { request, rules, identity, arrivedAtMs };
+}
+
+function rulesOf({ endpointClass, failMode, cost, subjects, holdsSlot = false }: LimiterCall): HandlerRules {
+  return { isSkipped: false, endpointClass: markOf(endpointClass ?? PLAIN_RULES.endpointClass.slug, failMode), cost, subjects: subjects ? subjectMarks(subjects) : NO_SUBJECTS, holdsSlot };
+}
+
+const subjectMarks = (subjects: Readonly<Record<string, string>>): HandlerRules['subjects'] =>
+  Object.entries(subjects).map(([name, subject]) => ({ name, subjectOf: () => subject }));
+
+/** Marks by class, where no fail mode is named: the same one for all calls of a class, for what is made once for each. */
+const marks = new Map<string, EndpointClassMark>();
+/** Classes are bounded by the service's own code, but a service that makes them up must not collect them. */
+const MARKS_MAX = 1000;
+
+function markOf(slug: string, failMode: FailMode | undefined): EndpointClassMark {
+  if (failMode !== undefined) return { slug, failMode };
+  let mark = marks.get(slug);
+  if (mark === undefined) {
+    if (marks.size >= MARKS_MAX) marks.clear();
+    marks.set(slug, (mark = { slug, failMode }));
+  }
+  return mark;
 }
 
 function requestOf(call: LimiterCall): GuardedRequest & { readonly routeOptions: { readonly url?: string | undefined } } {
   return {
     method: call.method ?? 'CALL',
     url: call.route ?? '',
-    headers: call.apiKey === undefined ? {} : { [API_KEY_HEADER.toLowerCase()]: call.apiKey, [USER_ID_HEADER.toLowerCase()]: call.userId },
-    params: {},
-    query: {},
+    headers: call.apiKey === undefined ? NOTHING : { [KEY_HEADER]: call.apiKey, [USER_HEADER]: call.userId },
+    params: NOTHING,
+    query: NOTHING,
     body: undefined,
     socket: { remoteAddress: call.address },
     routeOptions: { url: call.route },

@@ -22,7 +22,8 @@ export class Limiter {
    * @returns a denial is a value; `retryAfterMs` tells when to ask again
    */
   async decide(call: LimiterCall): Promise<LimiterDecision> {
-    return limiterDecisionOf(await this.calls.admit(await arrivalOf(call, this.node.apiKeys)));
+    const arrival = arrivalOf(call, this.node.apiKeys);
+    return limiterDecisionOf(await this.calls.admit(arrival instanceof Promise ? await arrival : arrival));
   }
 
   /**

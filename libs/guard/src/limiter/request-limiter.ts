@@ -19,7 +19,8 @@ export function requestLimiter(node: LimiterNode, gate: CallGate, rules: Request
     if (rules.skip?.(request) === true) return GOES_ON;
     const answer = new Answer(response);
     if (node.options.cors.expose && request.headers['origin'] !== undefined) answer.expose(gate.exposed);
-    const identity = await node.identity.resolve(request);
+    const resolved = node.identity.resolve(request);
+    const identity = 'then' in resolved ? await resolved : resolved;
     const { decision, fields, problem } = await gate.admit({ request, rules: rulesOf(request), identity, arrivedAtMs });
     answer.set(fields);
     if (problem) {
