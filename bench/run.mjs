@@ -16,12 +16,17 @@ if (name === undefined || !existsSync(entry)) {
 // Beside the packages that it leaves outside, so that they are found.
 const built = mkdtempSync(join(root, 'node_modules', '.bench-'));
 try {
-  const bundle = await rolldown({ input: entry, platform: 'node', external: (id) => !id.startsWith('.') && !id.startsWith('/') && !id.startsWith('@quotaplane/'), logLevel: 'warn' });
-  await bundle.write({ dir: built, format: 'esm', entryFileNames: `${name}.mjs` });
+  // Decorators and their metadata come from the tsconfig; their helpers are not installed, so the bundle carries them.
+  const bundle = await rolldown({ input: entry, tsconfig: join(root, 'tsconfig.base.json'), platform: 'node', external: isNpmPackage, logLevel: 'warn' });
+  await bundle.write({ dir: built, format: 'esm', entryFileNames: `${name}.mjs`, chunkFileNames: '[name]-[hash].mjs', keepNames: true });
   const file = join(built, `${name}.mjs`);
   // Imported, not run: scripts that the bundle carries along ask whether they are the program.
   const { status } = spawnSync(process.execPath, ['--expose-gc', '--input-type=module', '-e', `await import(${JSON.stringify(file)})`, '--', ...args], { cwd: root, stdio: 'inherit' });
   process.exitCode = status ?? 1;
 } finally {
   rmSync(built, { recursive: true, force: true });
+}
+
+function isNpmPackage(id) {
+  return !/^[./\0]/.test(id) && !id.startsWith('@quotaplane/') && !id.startsWith('@oxc-project/runtime');
 }
