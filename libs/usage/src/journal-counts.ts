@@ -17,12 +17,18 @@ export class JournalCounts {
   private readonly entries = new Map<string, JournalEntry>();
   private readonly byCell = new WeakMap<JournalCell, Map<JournalCount | DegradedHour, JournalEntry>>();
   private readonly dirty = new Set<JournalEntry>();
+  /** Calls of a busy tenant come in rows. */
+  private lastCell: JournalCell | undefined;
+  private lastCount: JournalCount | DegradedHour | undefined;
+  private lastEntry: JournalEntry | undefined;
 
   /** @param units whole units; past 2^53-1 a count is no longer exact and the ledger refuses it, so that it stays there */
   add(cell: JournalCell, count: JournalCount | DegradedHour, units: number): void {
     if (units === 0) return;
     const entry = this.entryOf(cell, count);
     entry.value = Math.min(entry.value + units, MAX_EXACT);
+    // What waits is among the dirty already, and most admissions find it waiting.
+    if (entry.flushedSeq === WAITING) return;
     entry.flushedSeq = WAITING;
     this.dirty.add(entry);
   }
@@ -69,6 +75,13 @@ export class JournalCounts {
   }
 
   private entryOf(cell: JournalCell, count: JournalCount | DegradedHour): JournalEntry {
+    if (cell === this.lastCell && count === this.lastCount && this.lastEntry !== undefined) return this.lastEntry;
+    const entry = this.findEntry(cell, count);
+    [this.lastCell, this.lastCount, this.lastEntry] = [cell, count, entry];
+    return entry;
+  }
+
+  private findEntry(cell: JournalCell, count: JournalCount | DegradedHour): JournalEntry {
     let counts = this.byCell.get(cell);
     if (!counts) this.byCell.set(cell, (counts = new Map()));
     let entry = counts.get(count);

@@ -38,6 +38,7 @@ interface Detail {
 /** Denials of one node in one minute in bounded memory. @see SpaceSaving for the error */
 export class OffenderMinute {
   private readonly denials: SpaceSaving<Detail>;
+  private readonly names = new NamesOfLast();
   private readonly retries = new Map<string, { early: number; waited: number }>();
 
   constructor(readonly minute: number, private readonly capacity: number) {
@@ -49,21 +50,22 @@ export class OffenderMinute {
     return this.denials.total;
   }
 
-  denied({ tenant, scope, subject, limit, class: className }: Denial, atMs: number): void {
-    const { detail } = this.denials.add(JSON.stringify([tenant, scope, subject]));
+  denied(denial: Denial, atMs: number): void {
+    const { detail } = this.denials.add(this.names.subjectOf(denial));
     detail.lastSeenMs = atMs;
-    const pair = JSON.stringify([limit, className]);
+    const pair = this.names.pairOf(denial);
     const known = detail.limits.get(pair);
     if (known !== undefined || detail.limits.size < LIMITS_MAX) detail.limits.set(pair, (known ?? 0) + 1);
   }
 
   /** @returns false where there is no room for one more subject */
-  retried({ tenant, scope, subject }: OffenderSubject, kind: 'early' | 'waited'): boolean {
-    const key = JSON.stringify([tenant, scope, subject]);
-    const counts = this.retries.get(key) ?? { early: 0, waited: 0 };
-    if (this.retries.size >= this.capacity && !this.retries.has(key)) return false;
+  retried(subject: OffenderSubject, kind: 'early' | 'waited'): boolean {
+    const key = this.names.subjectOf(subject);
+    const known = this.retries.get(key);
+    if (known === undefined && this.retries.size >= this.capacity) return false;
+    const counts = known ?? { early: 0, waited: 0 };
     counts[kind] += 1;
-    this.retries.set(key, counts);
+    if (known === undefined) this.retries.set(key, counts);
     return true;
   }
 
@@ -76,6 +78,29 @@ export class OffenderMinute {
       ]),
       retries: [...this.retries].map(([key, { early, waited }]): RetryEntry => [...subjectOf(key), early, waited]),
     };
+  }
+}
+
+/** Keys of the last subject and of the last limit and class: a flood is one subject again and again, and making its keys costs more than counting it. */
+class NamesOfLast {
+  private last: OffenderSubject | undefined;
+  private key = '';
+  private limit: string | undefined;
+  private className: string | undefined;
+  private pair = '';
+
+  subjectOf(one: OffenderSubject): string {
+    const { last } = this;
+    if (last?.subject === one.subject && last.tenant === one.tenant && last.scope === one.scope) return this.key;
+    const { tenant, scope, subject } = one;
+    this.last = { tenant, scope, subject };
+    return (this.key = JSON.stringify([tenant, scope, subject]));
+  }
+
+  pairOf({ limit, class: className }: Denial): string {
+    if (limit === this.limit && className === this.className) return this.pair;
+    [this.limit, this.className] = [limit, className];
+    return (this.pair = JSON.stringify([limit, className]));
   }
 }
 

@@ -37,6 +37,8 @@ export class RetryWatch {
   forgotten = 0;
   /** In the order of their denials: a renewed one goes to the end. */
   private readonly told = new Map<string, { readonly subject: OffenderSubject; readonly untilMs: number }>();
+  /** Clients remembered by tenant. */
+  private readonly ofTenant = new Map<string, number>();
 
   constructor(private readonly options: RetryWatchOptions = {}) {}
 
@@ -45,12 +47,18 @@ export class RetryWatch {
     const result = this.judge(client, deniedAtMs, 'denied_again');
     if (this.told.size >= (this.options.maxClients ?? 10_000)) this.forgetOldest();
     this.told.set(client, { subject, untilMs: deniedAtMs + retryAfterMs });
+    this.ofTenant.set(subject.tenant, (this.ofTenant.get(subject.tenant) ?? 0) + 1);
     return result;
   }
 
   /** A call that was let through. @param atMs store time in ms */
   called(client: string, atMs: number): RetryResult | undefined {
     return this.judge(client, atMs, 'passed');
+  }
+
+  /** False where no client of the tenant was told to wait: nothing can be said of its calls, so that naming their callers is spared. */
+  isWatching(tenant: string): boolean {
+    return this.told.size > 0 && this.ofTenant.has(tenant);
   }
 
   get size(): number {
@@ -61,7 +69,7 @@ export class RetryWatch {
   private judge(client: string, atMs: number, afterWaiting: RetryResult): RetryResult | undefined {
     const known = this.told.get(client);
     if (!known) return undefined;
-    this.told.delete(client);
+    this.forget(client, known.subject);
     const result = atMs < known.untilMs - TOLERANCE_MS ? 'early' : afterWaiting;
     this.totals[result] += 1;
     this.options.onRetry?.(result, known.subject);
@@ -69,10 +77,17 @@ export class RetryWatch {
   }
 
   private forgetOldest(): void {
-    for (const oldest of this.told.keys()) {
-      this.told.delete(oldest);
+    for (const [oldest, { subject }] of this.told) {
+      this.forget(oldest, subject);
       this.forgotten += 1;
       return;
     }
+  }
+
+  private forget(client: string, { tenant }: OffenderSubject): void {
+    this.told.delete(client);
+    const left = (this.ofTenant.get(tenant) ?? 1) - 1;
+    if (left > 0) this.ofTenant.set(tenant, left);
+    else this.ofTenant.delete(tenant);
   }
 }

@@ -78,6 +78,14 @@ export class SpaceSaving<D> {
   }
 
   private move(key: string, from: number, to: number): void {
+    const keys = this.byCount.get(from);
+    // The most frequent key stands alone at its count: its set goes along, in place of a new one for each occurrence.
+    if (keys?.size === 1 && !this.byCount.has(to)) {
+      this.byCount.delete(from);
+      this.byCount.set(to, keys);
+      if (from === this.smallest) this.smallest = to;
+      return;
+    }
     this.byCount.get(from)?.delete(key);
     this.put(key, to);
     this.dropEmpty(from);

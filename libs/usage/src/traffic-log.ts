@@ -17,9 +17,18 @@ export interface TrafficMinute {
   readonly deniedByLimit: Readonly<Record<string, number>>;
 }
 
+/** What one tenant's calls counted since the last flush; a limit's name is not repeated for each denial. */
+interface TenantCounts {
+  allowed: number;
+  units: number;
+  readonly denied: Map<string, number>;
+}
+
 /** Allowed and denied calls by tenant and minute, added up over all nodes in Redis. */
 export class TrafficLog {
-  private counts = new Map<string, number>();
+  private byTenant = new Map<string, TenantCounts>();
+  /** Distinct counts in {@link byTenant}. */
+  private size = 0;
   private readonly loop: FlushLoop;
 
   constructor(private readonly options: TrafficLogOptions) {
@@ -31,12 +40,22 @@ export class TrafficLog {
   }
 
   allowed(tenant: string, units: number): void {
-    this.add(`${tenant}|allowed`, 1);
-    if (units > 0) this.add(`${tenant}|units`, units);
+    const counts = this.countsOf(tenant);
+    if (counts === undefined) return this.options.onDropped?.(1 + units);
+    if (counts.allowed === 0 && this.isFull()) this.options.onDropped?.(1);
+    else if ((counts.allowed += 1) === 1) this.size += 1;
+    if (units === 0) return;
+    if (counts.units === 0 && this.isFull()) return this.options.onDropped?.(units);
+    if (counts.units === 0) this.size += 1;
+    counts.units += units;
   }
 
   denied(tenant: string, limit: string): void {
-    this.add(`${tenant}|denied|${limit}`, 1);
+    const denied = this.countsOf(tenant)?.denied;
+    const known = denied?.get(limit);
+    if (denied === undefined || known === undefined && this.isFull()) return this.options.onDropped?.(1);
+    if (known === undefined) this.size += 1;
+    denied.set(limit, (known ?? 0) + 1);
   }
 
   async flush(): Promise<boolean> {
@@ -48,16 +67,35 @@ export class TrafficLog {
     await this.loop.runOnce();
   }
 
-  private add(field: string, count: number): void {
-    const known = this.counts.get(field);
-    if (known === undefined && this.counts.size >= (this.options.maxEntries ?? 20_000)) this.options.onDropped?.(count);
-    else this.counts.set(field, (known ?? 0) + count);
+  private isFull(): boolean {
+    return this.size >= (this.options.maxEntries ?? 20_000);
+  }
+
+  /** Undefined where there is no room for one more tenant. */
+  private countsOf(tenant: string): TenantCounts | undefined {
+    const known = this.byTenant.get(tenant);
+    if (known !== undefined || this.isFull()) return known;
+    const counts: TenantCounts = { allowed: 0, units: 0, denied: new Map() };
+    this.byTenant.set(tenant, counts);
+    return counts;
+  }
+
+  /** Everything since the last flush, as Redis keeps it. */
+  private take(): [field: string, count: number][] {
+    const taken: [string, number][] = [];
+    for (const [tenant, { allowed, units, denied }] of this.byTenant) {
+      if (allowed > 0) taken.push([`${tenant}|allowed`, allowed]);
+      if (units > 0) taken.push([`${tenant}|units`, units]);
+      for (const [limit, count] of denied) taken.push([`${tenant}|denied|${limit}`, count]);
+    }
+    this.byTenant = new Map();
+    this.size = 0;
+    return taken;
   }
 
   private async write(): Promise<void> {
-    if (this.counts.size === 0) return;
-    const taken = this.counts;
-    this.counts = new Map();
+    const taken = this.take();
+    if (taken.length === 0) return;
     const key = redisKeys.traffic(minuteOf(this.options.storeNow()));
     const commands = this.options.redis.pipeline();
     for (const [field, count] of taken) commands.hincrby(key, field, count);
@@ -68,7 +106,7 @@ export class TrafficLog {
       if (failed) throw failed;
     } catch (error) {
       // Repeating it could count it twice; what it carried is told instead.
-      this.options.onDropped?.([...taken.values()].reduce((sum, count) => sum + count, 0));
+      this.options.onDropped?.(taken.reduce((sum, [, count]) => sum + count, 0));
       throw error;
     }
   }

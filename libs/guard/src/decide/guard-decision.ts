@@ -32,20 +32,29 @@ export interface Judgement extends Omit<JudgedCharges, 'cost'> {
   readonly nowMs: number;
 }
 
-/** Makes the decision of a judgement: figures of every limit, the binding one, the code and the wait. */
+/** Makes the decision of a judgement: figures of every limit, the binding one, the code and the wait. Runs on every call: the plain case builds one object. */
 export function decisionOf(judgement: Judgement): GuardDecision {
   const { call, plan, source, revision, applied, states, nowMs } = judgement;
   const cost = chargedCost(judgement);
   const limits = reportsOf({ plan, applied, states, cost });
-  const violated = limits.filter((report) => report.isViolated);
-  const isAllowed = judgement.isAllowed && violated.length === 0;
-  const binding = isAllowed ? smallestShare(limits) : longestWait(violated);
+  if (!judgement.isAllowed || limits.some(isViolated)) return denialOf(judgement, limits, cost);
+  const { tenant } = call;
+  const { tier } = plan.segment;
+  const binding = smallestShare(limits);
+  const allowed: GuardDecision = binding === undefined
+    ? { outcome: 'allowed', source, tenant, tier, revision, cost, limits, plan, nowMs }
+    : { outcome: 'allowed', source, tenant, tier, revision, cost, limits, plan, nowMs, binding };
+  if (call.isExempt === true) return { ...allowed, unasked: unaskedReports(plan, call) };
+  const waitMs = longestTurn(applied, states);
+  return waitMs === 0 ? allowed : { ...allowed, waitMs };
+}
+
+const isViolated = (report: GuardReport): boolean => report.isViolated;
+
+function denialOf({ call, plan, source, revision, applied, states, nowMs }: Judgement, limits: GuardReport[], cost: number): GuardDecision {
+  const violated = limits.filter(isViolated);
+  const binding = longestWait(violated);
   const base = { source, tenant: call.tenant, tier: plan.segment.tier, revision, cost, limits, plan, nowMs, ...(binding ? { binding } : {}) };
-  if (isAllowed) {
-    if (call.isExempt === true) return { ...base, outcome: 'allowed', unasked: unaskedReports(plan, call) };
-    const waitMs = longestTurn(applied, states);
-    return waitMs === 0 ? { ...base, outcome: 'allowed' } : { ...base, outcome: 'allowed', waitMs };
-  }
   const wait = { outcome: 'denied', retryAfterMs: Math.max(1, binding?.retryAfterMs ?? 1) } as const;
   // A ban denies whatever is left of the limits, and whatever the call costs.
   if (violated.some((report) => report.isBanned === true)) return { ...base, ...wait, code: 'penalised' };

@@ -13,10 +13,15 @@ export interface RetryTimes {
 }
 
 /** A subject as lists and statistics may show it: bounded, never empty. */
-export const shownSubject = (call: Call, scope: Parameters<typeof subjectOf>[1]): string => (subjectOf(call, scope) || call.tenant).slice(0, SUBJECT_MAX);
+export const shownSubject = (call: Call, scope: Parameters<typeof subjectOf>[1]): string => {
+  const subject = subjectOf(call, scope) || call.tenant;
+  return subject.length > SUBJECT_MAX ? subject.slice(0, SUBJECT_MAX) : subject;
+};
 
 /** Writes down what was used and who was denied; the ledger and the offenders page read it later. */
 export class UsageRecorder {
+  private last: Pick<Call, 'tenant' | 'keyId' | 'userId' | 'address'> & { readonly slug: string; readonly name: string } = { tenant: '', address: '', slug: '', name: '' };
+
   constructor(
     private readonly journal: Pick<Journal, 'admit' | 'admitDegraded' | 'refund' | 'doubt'>,
     private readonly offenders: Pick<OffenderLog, 'record'>,
@@ -53,19 +58,27 @@ export class UsageRecorder {
   decided(call: Call, decision: GuardDecision): void {
     if (call.tenant === UNIDENTIFIED) return;
     if (decision.outcome === 'allowed') {
-      if (this.retries && this.retries.watch.size > 0) this.retries.watch.called(retrierOf(call), decision.nowMs ?? this.retries.storeNow());
+      if (this.retries?.watch.isWatching(call.tenant) === true) this.retries.watch.called(this.retrierOf(call), decision.nowMs ?? this.retries.storeNow());
       return this.traffic.allowed(call.tenant, decision.cost);
     }
+    const { tenant, class: { slug } } = call;
     const limit = decision.binding?.name ?? decision.code ?? 'none';
-    this.traffic.denied(call.tenant, limit);
+    this.traffic.denied(tenant, limit);
     const scope = decision.binding?.scope ?? 'tenant';
-    const subject = { tenant: call.tenant, scope, subject: shownSubject(call, scope) };
-    this.offenders.record({ ...subject, limit, class: call.class.slug });
+    const subject = { tenant, scope, subject: shownSubject(call, scope), limit, class: slug };
+    this.offenders.record(subject);
     if (!this.retries || decision.retryAfterMs === undefined) return;
     const deniedAtMs = decision.nowMs ?? this.retries.storeNow();
-    this.retries.watch.denied(retrierOf(call), { subject, deniedAtMs, retryAfterMs: retryAfterSeconds(decision.retryAfterMs) * 1000 });
+    this.retries.watch.denied(this.retrierOf(call), { subject, deniedAtMs, retryAfterMs: retryAfterSeconds(decision.retryAfterMs) * 1000 });
+  }
+
+  /** Who would come back for what: the most specific name of the caller, and the class, since nobody was told to keep away from others. */
+  private retrierOf({ tenant, keyId, userId, address, class: { slug } }: Call): string {
+    const { last } = this;
+    // A flood is one caller again and again.
+    if (last.userId === userId && last.keyId === keyId && last.address === address && last.slug === slug && last.tenant === tenant) return last.name;
+    const name = `${tenant}/${slug}/${keyId ?? ''}/${userId ?? ''}/${keyId || userId ? '' : address}`;
+    this.last = { tenant, keyId, userId, address, slug, name };
+    return name;
   }
 }
-
-/** Who would come back for what: the most specific name of the caller, and the class, since nobody was told to keep away from others. */
-const retrierOf = ({ tenant, keyId, userId, address, class: { slug } }: Call): string => `${tenant}/${slug}/${keyId ?? ''}/${userId ?? ''}/${keyId || userId ? '' : address}`;
