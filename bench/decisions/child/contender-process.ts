@@ -24,7 +24,6 @@ async function obey(contender: Contender, order: Order): Promise<Reply> {
   const ask = askOf(contender, order.scenario);
   if (order.kind === 'touch') return { kind: 'admitted', admitted: [await touch(ask, order.subjects)] };
   if (order.kind === 'burst') return { kind: 'admitted', admitted: await burst(ask, order) };
-  globalThis.gc?.();
   return { kind: 'slice', slice: await load(ask, order) };
 }
 

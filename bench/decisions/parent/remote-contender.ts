@@ -15,7 +15,7 @@ export class RemoteContender {
 
   /** @param program URL of this very bench's module */
   static async start(name: ContenderName, { program, redisUrl }: { readonly program: string; readonly redisUrl: string }): Promise<RemoteContender> {
-    const node = ['--expose-gc', '--input-type=module', '-e', `await import(${JSON.stringify(program)})`, '--', 'contender', name, redisUrl];
+    const node = ['--input-type=module', '-e', `await import(${JSON.stringify(program)})`, '--', 'contender', name, redisUrl];
     const child = spawn(process.execPath, node, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
     const contender = new RemoteContender(name, child);
     await contender.reply('ready');

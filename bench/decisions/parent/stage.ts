@@ -7,7 +7,6 @@ import { RemoteContender } from './remote-contender';
 
 /** How long everything is measured. */
 export interface Pace {
-  /** Even, for they go to and fro. */
   readonly rounds: number;
   readonly sliceMs: number;
   /** Before a contender is measured for the first time, and before each further comparison. */
@@ -16,7 +15,7 @@ export interface Pace {
 }
 
 /** A slice lasts as long as the time between two writes of our journal, so that each holds one. */
-export const FULL: Pace = { rounds: 6, sliceMs: 1_000, warmUpMs: 2_500, againMs: 300 };
+export const FULL: Pace = { rounds: 5, sliceMs: 1_000, warmUpMs: 2_500, againMs: 300 };
 /** For a first look: half a write of the journal in each slice, and little warmth. */
 export const QUICK: Pace = { rounds: 2, sliceMs: 500, warmUpMs: 800, againMs: 200 };
 
