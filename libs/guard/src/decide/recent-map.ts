@@ -1,7 +1,7 @@
 /** Entries that all maps of this process hold together, at most: about a kilobyte each where they hold calls. */
 const TOTAL_MAX = 100_000;
-/** Entries of one generation; a map holds at most two. */
-const GENERATION_MAX = 16_384;
+/** Entries of one generation; a map holds at most two. As many keys as this may come in rounds, and each is found again. */
+const GENERATION_MAX = 10_240;
 
 /** Maps with entries, the least lately filled first. */
 const maps = new Set<RecentMap<unknown>>();
