@@ -6,6 +6,22 @@ const subject = { tenant: 'hobby', scope: 'tenant', subject: 'hobby' } as const;
 const told = (deniedAtMs: number, retryAfterMs = 1_000) => ({ subject, deniedAtMs, retryAfterMs });
 
 describe('RetryWatch', () => {
+  // Mutation: do not count a client of the tenant again when its denial is renewed, or not off when it was judged or forgotten.
+  it('says whose calls it can say anything of: of tenants with a client that was told to wait, and no others', () => {
+    const watch = new RetryWatch({ maxClients: 2 });
+    const other = { ...told(0), subject: { ...subject, tenant: 'other' } };
+    watch.denied('a', told(0));
+    watch.denied('a', told(100));
+    watch.denied('o', other);
+    expect([watch.isWatching('hobby'), watch.isWatching('other'), watch.isWatching('third')]).toEqual([true, true, false]);
+    watch.denied('p', other);
+    expect(watch.isWatching('hobby')).toBe(false);
+    watch.called('o', 5_000);
+    expect(watch.isWatching('other')).toBe(true);
+    watch.called('p', 5_000);
+    expect(watch.isWatching('other')).toBe(false);
+  });
+
   // Mutations: judge by the denial's instant; leave the entry after the first call; count an early call that passed as passed.
   it.each<[string, (watch: RetryWatch) => RetryResult | undefined, RetryResult | undefined]>([
     ['a first call', (watch) => watch.called('a', 0), undefined],

@@ -54,15 +54,17 @@ const isViolated = (report: GuardReport): boolean => report.isViolated;
 function denialOf({ call, plan, source, revision, applied, states, nowMs }: Judgement, limits: GuardReport[], cost: number): GuardDecision {
   const violated = limits.filter(isViolated);
   const binding = longestWait(violated);
-  const base = { source, tenant: call.tenant, tier: plan.segment.tier, revision, cost, limits, plan, nowMs, ...(binding ? { binding } : {}) };
-  const wait = { outcome: 'denied', retryAfterMs: Math.max(1, binding?.retryAfterMs ?? 1) } as const;
+  const { tenant } = call;
+  const { tier } = plan.segment;
   // A ban denies whatever is left of the limits, and whatever the call costs.
-  if (violated.some((report) => report.isBanned === true)) return { ...base, ...wait, code: 'penalised' };
-  if (applied.some((_, index) => states[index]?.retryAfterMs === NEVER)) {
-    const never = violated.find((report) => report.retryAfterMs === 0);
-    return { ...base, ...(never ? { binding: never } : {}), outcome: 'denied', code: 'cost_exceeds_limit' };
+  const isBanned = violated.some((report) => report.isBanned === true);
+  if (!isBanned && applied.some((_, index) => states[index]?.retryAfterMs === NEVER)) {
+    const shown = violated.find((report) => report.retryAfterMs === 0) ?? binding;
+    return { outcome: 'denied', code: 'cost_exceeds_limit', source, tenant, tier, revision, cost, limits, plan, nowMs, ...(shown ? { binding: shown } : {}) };
   }
-  return { ...base, ...wait, code: CODES[binding?.kind ?? 'rate'] };
+  const code = isBanned ? 'penalised' : CODES[binding?.kind ?? 'rate'];
+  if (binding === undefined) return { outcome: 'denied', code, source, tenant, tier, revision, cost, limits, plan, nowMs, retryAfterMs: 1 };
+  return { outcome: 'denied', code, source, tenant, tier, revision, cost, limits, plan, nowMs, binding, retryAfterMs: Math.max(1, binding.retryAfterMs) };
 }
 
 const CODES = { rate: 'rate_limited', quota: 'quota_exceeded', concurrency: 'concurrency_exceeded' } as const;
