@@ -30,6 +30,13 @@ export const createdCursor = z.tuple([instant, z.uuid()]);
 export const slugCursor = z.tuple([z.string().max(200)]);
 
 /**
+ * Rows behind a place in the order newest first. Says besides that they are no newer, which follows: an index is entered there, where it would else be read from its start.
+ * @param column of the instant; the id is `id`
+ */
+export const olderThan = <C extends string>(column: C, [at, id]: readonly [string, string]) =>
+  ({ AND: [{ [column]: { lte: at } }, { OR: [{ [column]: { lt: at } }, { id: { lt: id } }] }] });
+
+/**
  * Cuts one page out of `limit + 1` rows read after the cursor; the row too many only tells that there is another page.
  * @param keyOf the order key of a row; the order must be total, or pages overlap (C074)
  */

@@ -5,7 +5,7 @@ import { ChangesService } from '../audit/changes.service';
 import { PrismaService } from '../database/prisma.service';
 import type { ApiKeyRow } from '../database/rows';
 import { notFound, type Caller } from '../http/caller';
-import { createdCursor, pageOfRows, readCursor } from '../http/page-cursor';
+import { createdCursor, olderThan, pageOfRows, readCursor } from '../http/page-cursor';
 import { versionConflict } from '../http/version-conflict';
 import { invalidField } from '../tenants/tenant-rules';
 import { requireTenant } from '../tenants/tenants.service';
@@ -24,7 +24,7 @@ export class KeysService {
     const rows = await this.prisma.apiKey.findMany({
       where: {
         tenantId: tenant.id,
-        ...(after ? { OR: [{ createdAt: { lt: after[0] } }, { createdAt: after[0], id: { lt: after[1] } }] } : {}),
+        ...(after ? olderThan('createdAt', after) : {}),
       },
       orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
       take: query.limit + 1,

@@ -3,10 +3,11 @@ import type { RouteInput, RouteOutput, routes } from '@quotaplane/contracts';
 import { ChangesService } from '../audit/changes.service';
 import { PrismaService } from '../database/prisma.service';
 import { notFound, requireVisible, type Caller } from '../http/caller';
-import { createdCursor, pageOfRows, readCursor } from '../http/page-cursor';
+import { createdCursor, olderThan, pageOfRows, readCursor } from '../http/page-cursor';
 import { requireTenantFilter } from '../tenants/tenants.service';
 import { PeriodClosing } from './period-closing';
 import { PeriodSweep } from './period-sweep';
+import { readMonthPage } from './statement-list-sql';
 import { verifyStatements } from './statement-verification';
 import { statementFrom } from './statement.mapping';
 
@@ -31,14 +32,12 @@ export class StatementsService {
     const after = readCursor(query.cursor, createdCursor);
     await requireTenantFilter(this.prisma, query.tenant);
     const tenant = caller.boundTenant ?? query.tenant;
+    const ofMonth = query.period === undefined ? {} : { periodId: { startsWith: `${query.period}-` } };
+    const where = tenant === undefined && query.period !== undefined
+      ? { id: { in: await readMonthPage(this.prisma, query.period, after, query.limit + 1) } }
+      : { AND: [tenant === undefined ? {} : { tenant }, ofMonth, after ? olderThan('closedAt', after) : {}] };
     const rows = await this.prisma.statement.findMany({
-      where: {
-        AND: [
-          tenant === undefined ? {} : { tenant },
-          query.period === undefined ? {} : { periodId: { startsWith: `${query.period}-` } },
-          after ? { OR: [{ closedAt: { lt: after[0] } }, { closedAt: after[0], id: { lt: after[1] } }] } : {},
-        ],
-      },
+      where,
       include: WITH_ADJUSTMENTS,
       orderBy: [{ closedAt: 'desc' }, { id: 'desc' }],
       take: query.limit + 1,

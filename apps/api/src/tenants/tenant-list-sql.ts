@@ -1,8 +1,9 @@
 import type { RouteInput, routes } from '@quotaplane/contracts';
 import type { PrismaService } from '../database/prisma.service';
 import { Prisma } from '../database/rows';
+import { isFiltered, matchesFilters } from './tenant-filters';
 
-type Query = RouteInput<typeof routes.tenantsList>['query'];
+export type TenantListQuery = RouteInput<typeof routes.tenantsList>['query'];
 type SortKey = 'slug' | 'name' | 'createdAt' | 'monthUsed';
 
 export interface TenantListPlace {
@@ -11,60 +12,98 @@ export interface TenantListPlace {
   readonly slug: string;
 }
 
-/** Id of the period that runs now: the one that was counted in, which a change of calendar does not move; else by the tenant's zone and anchor. */
-const CURRENT_PERIOD = (now: Date): Prisma.Sql => Prisma.sql`COALESCE(
-  (SELECT p.period_id FROM usage_periods p WHERE p.tenant = t.slug AND p.start_at <= ${now} AND p.end_at > ${now} LIMIT 1), ${CALENDAR_PERIOD(now)})`;
+interface PageOptions {
+  readonly after: TenantListPlace | undefined;
+  readonly only: string | null;
+  readonly now: Date;
+}
 
-/** The anchor day, clipped to the month, of this month or the one before. */
-const CALENDAR_PERIOD = (now: Date): Prisma.Sql => {
-  const local = Prisma.sql`(${now}::timestamptz AT TIME ZONE t.timezone)::date`;
-  const startIn = (month: Prisma.Sql): Prisma.Sql =>
-    Prisma.sql`(${month} + (LEAST(t.anchor_day, EXTRACT(day FROM ${month} + interval '1 month' - interval '1 day')::int) - 1) * interval '1 day')::date`;
-  const month = Prisma.sql`date_trunc('month', ${local}::timestamp)`;
-  return Prisma.sql`to_char(CASE WHEN ${startIn(month)} <= ${local} THEN ${startIn(month)} ELSE ${startIn(Prisma.sql`(${month} - interval '1 month')`)} END, 'YYYY-MM-DD')`;
-};
+/** Rows of an order that are looked through for matches; a page that they do not fill is made of all matches, which are few then or far away. */
+const WALKED_MAX = 4_000;
 
-/** What is sorted by, as an expression and its type in a cursor. Code-unit order, so that no locale of the server moves a page. */
-const sortExpression = (key: SortKey, now: Date): { readonly value: Prisma.Sql; readonly cast: Prisma.Sql } => {
-  if (key === 'slug') return { value: Prisma.sql`t.slug COLLATE "C"`, cast: Prisma.sql`text` };
-  if (key === 'name') return { value: Prisma.sql`lower(t.name) COLLATE "C"`, cast: Prisma.sql`text` };
-  if (key === 'createdAt') return { value: Prisma.sql`(EXTRACT(epoch FROM t.created_at) * 1000)::bigint`, cast: Prisma.sql`bigint` };
-  return {
-    value: Prisma.sql`COALESCE((SELECT sum(j.admitted - j.refunded) FROM usage_journals j
-      WHERE j.tenant = t.slug AND j.meter = 'requests' AND j.period_id = ${CURRENT_PERIOD(now)}), 0)::numeric`,
-    cast: Prisma.sql`numeric`,
-  };
+/** One order of the list: what is compared is what its index is made of, and the slug behind it makes the order total (C074). */
+interface Order {
+  readonly source: Prisma.Sql;
+  readonly key: Prisma.Sql;
+  /** Names and numbers as they are; instants as epoch ms. */
+  readonly shownKey: Prisma.Sql;
+  /** A key that a cursor names, as `key` has it. */
+  readonly keyAfter: (text: string) => Prisma.Sql;
+}
+
+// Code-unit order, so that no locale of the server moves a page.
+const SLUG = Prisma.sql`t.slug COLLATE "C"`;
+const asText = (text: string): Prisma.Sql => Prisma.sql`${text}::text`;
+
+const orderBy = (key: SortKey, now: Date): Order => {
+  const source = Prisma.sql`tenants t`;
+  if (key === 'slug') return { source, key: SLUG, shownKey: SLUG, keyAfter: asText };
+  if (key === 'name') return { source, key: Prisma.sql`lower(t.name) COLLATE "C"`, shownKey: Prisma.sql`lower(t.name)`, keyAfter: asText };
+  if (key === 'createdAt') {
+    const shownKey = Prisma.sql`(EXTRACT(epoch FROM t.created_at) * 1000)::bigint`;
+    return { source, key: Prisma.sql`t.created_at`, shownKey, keyAfter: (text) => Prisma.sql`timestamptz 'epoch' + ${text}::bigint * interval '1 millisecond'` };
+  }
+  // A month that is over counts as 0, whatever was used in it.
+  const used = Prisma.sql`CASE WHEN m.end_at <= ${now} THEN 0 ELSE m.used END`;
+  return { source: Prisma.sql`tenants t JOIN usage_months m ON m.tenant = t.slug`, key: used, shownKey: used, keyAfter: (text) => Prisma.sql`${text}::numeric` };
 };
 
 /**
- * One page of tenants in a total order: the sort column, then the slug, which is unique (C074).
+ * One page of tenants. Reads along the order's index; where that finds too few matches, by the indexes of the filters.
  * @returns up to `query.limit + 1` rows
  */
-export function readTenantPage(
-  db: PrismaService,
-  query: Query,
-  { after, only, now }: { readonly after: TenantListPlace | undefined; readonly only: string | null; readonly now: Date },
-): Promise<TenantListPlace[]> {
-  const isDown = query.sort.startsWith('-');
-  const { value, cast } = sortExpression(query.sort.replace('-', '') as SortKey, now);
-  const direction = isDown ? Prisma.sql`DESC` : Prisma.sql`ASC`;
-  const beyond = isDown ? Prisma.sql`<` : Prisma.sql`>`;
-  const conditions = [Prisma.sql`t.deleted_at IS NULL`];
-  if (only !== null) conditions.push(Prisma.sql`t.slug = ${only}`);
-  if (query.status) conditions.push(Prisma.sql`t.status = ${query.status}`);
-  if (query.q) {
-    const pattern = `%${query.q.replace(/[\\%_]/g, '\\$&')}%`;
-    conditions.push(Prisma.sql`(t.slug ILIKE ${pattern} OR t.name ILIKE ${pattern})`);
+export async function readTenantPage(db: PrismaService, query: TenantListQuery, { after, only, now }: PageOptions): Promise<TenantListPlace[]> {
+  const sortKey = query.sort.replace('-', '') as SortKey;
+  const way = query.sort.startsWith('-') ? { beyond: Prisma.sql`<`, direction: Prisma.sql`DESC` } : { beyond: Prisma.sql`>`, direction: Prisma.sql`ASC` };
+  const order = orderBy(sortKey, now);
+  const place = after && Prisma.sql`(${order.keyAfter(after.key)}, ${after.slug}::text COLLATE "C")`;
+  const limit = query.limit + 1;
+  const matches = await matchesFilters(db, query, now);
+  if (matches === null) return [];
+  if (only === null) {
+    const walk = { ...way, place, matches: matches.one, limit };
+    const found = await db.$queryRaw<TenantListPlace[]>(sortKey === 'monthUsed' ? monthsWalk({ ...walk, now }) : columnWalk(order, walk));
+    if (found.length === limit || (sortKey !== 'monthUsed' && !isFiltered(query))) return found;
   }
-  if (query.tier) {
-    conditions.push(Prisma.sql`${query.tier} = (SELECT tiers.slug FROM tier_assignments a JOIN tiers ON tiers.id = a.tier_id
-      WHERE a.tenant_id = t.id AND a.effective_at <= ${now} ORDER BY a.effective_at DESC LIMIT 1)`);
-  }
-  const keyset = after ? Prisma.sql`WHERE (key, slug COLLATE "C") ${beyond} (${after.key}::${cast}, ${after.slug})` : Prisma.empty;
+  const own = only === null ? Prisma.empty : Prisma.sql`AND t.slug = ${only}`;
+  // Materialised: the planner would walk the order again.
   return db.$queryRaw`
-    SELECT key::text AS key, slug FROM (SELECT ${value} AS key, t.slug FROM tenants t WHERE ${Prisma.join(conditions, ' AND ')}) found
-    ${keyset} ORDER BY key ${direction}, slug COLLATE "C" ${direction} LIMIT ${query.limit + 1}`;
+    WITH found AS MATERIALIZED (SELECT ${order.key} AS key, ${order.shownKey}::text AS shown, ${SLUG} AS slug FROM ${order.source} WHERE t.deleted_at IS NULL ${own} AND ${matches.all})
+    SELECT shown AS key, slug FROM found ${place ? Prisma.sql`WHERE (key, slug) ${way.beyond} ${place}` : Prisma.empty}
+    ORDER BY found.key ${way.direction}, slug ${way.direction} LIMIT ${limit}`;
 }
+
+interface Walk {
+  readonly beyond: Prisma.Sql;
+  readonly direction: Prisma.Sql;
+  readonly place: Prisma.Sql | undefined;
+  readonly matches: Prisma.Sql;
+  readonly limit: number;
+}
+
+const columnWalk = ({ key, shownKey }: Order, { beyond, direction, place, matches, limit }: Walk): Prisma.Sql => Prisma.sql`
+  SELECT t.shown AS key, t.slug FROM (
+    SELECT t.id, t.slug, t.name, t.status, ${key} AS sorted, ${SLUG} AS unique_sorted, ${shownKey}::text AS shown FROM tenants t
+    WHERE t.deleted_at IS NULL ${place ? Prisma.sql`AND (${key}, ${SLUG}) ${beyond} ${place}` : Prisma.empty}
+    ORDER BY ${key} ${direction}, ${SLUG} ${direction} LIMIT ${WALKED_MAX}
+  ) t WHERE ${matches} ORDER BY t.sorted ${direction}, t.unique_sorted ${direction} LIMIT ${limit}`;
+
+/** Months in the order of their units, and among those with 0 the few that are over and not turned yet. */
+const monthsWalk = ({ beyond, direction, place, matches, limit, now }: Walk & { readonly now: Date }): Prisma.Sql => {
+  const part = (months: Prisma.Sql, key: Prisma.Sql): Prisma.Sql => Prisma.sql`
+    (SELECT m.key, t.slug FROM (
+      SELECT ${key} AS key, m.tenant FROM usage_months m WHERE ${months} ${place ? Prisma.sql`AND (${key}, m.tenant COLLATE "C") ${beyond} ${place}` : Prisma.empty}
+      ORDER BY ${key} ${direction}, m.tenant COLLATE "C" ${direction} LIMIT ${WALKED_MAX}
+    ) m CROSS JOIN LATERAL (
+      -- The offset keeps it a look-up for each month, which leaves them in order.
+      SELECT t.slug FROM tenants t WHERE t.slug = m.tenant AND t.deleted_at IS NULL AND ${matches} OFFSET 0
+    ) t LIMIT ${limit})`;
+  return Prisma.sql`
+    SELECT key::text AS key, slug FROM (
+      ${part(Prisma.sql`NOT (m.used <> 0 AND COALESCE(m.end_at <= ${now}, false))`, Prisma.sql`m.used`)}
+      UNION ALL ${part(Prisma.sql`m.used <> 0 AND m.end_at <= ${now}`, Prisma.sql`0::numeric`)}
+    ) found ORDER BY found.key ${direction}, slug COLLATE "C" ${direction} LIMIT ${limit}`;
+};
 
 /** Denials of the last hour and overrides in force, of many tenants at once. Rows of traffic exist only where there was some. */
 export async function readTenantFigures(db: PrismaService, slugs: readonly string[], now: Date): Promise<ReadonlyMap<string, { readonly denied: number; readonly overrides: number }>> {
