@@ -30,16 +30,25 @@ export interface SettledUsage extends UsageSums {
 
 const atLeastZero = (value: bigint): bigint => (value > 0n ? value : 0n);
 
+/** Most figures are 0, and a sum of BigInts is a new one each time: of a million rows, most of the time went into adding nothing. */
+const plus = (sum: bigint, units: bigint): bigint => (units === 0n ? sum : sum + units);
+const minus = (sum: bigint, units: bigint): bigint => (units === 0n ? sum : sum - units);
+
 /** Settles a period by its tier's rules; computed anew at each read, so that it follows the ledger. @see architecture M3 */
 export const settle = (
   sums: UsageSums,
   rules: { readonly settlement: DegradedSettlement; readonly allowance: bigint | null; readonly overage: Overage },
 ): SettledUsage => {
-  const exact = sums.admitted - sums.refunded + sums.external + sums.late + sums.recovered - sums.corrections;
-  const left = rules.allowance === null ? sums.degraded : atLeastZero(rules.allowance - exact);
-  const capped = sums.degraded < left ? sums.degraded : left;
-  const settled = rules.settlement === 'bill' ? sums.degraded : rules.settlement === 'waive' ? 0n : capped;
-  const used = atLeastZero(exact + settled);
-  const overage = rules.allowance === null ? 0n : atLeastZero(used - rules.allowance);
-  return { ...sums, settled, used, overage, billable: rules.overage === 'bill' ? overage : 0n };
+  const exact = minus(plus(plus(plus(minus(sums.admitted, sums.refunded), sums.external), sums.late), sums.recovered), sums.corrections);
+  const settled = sums.degraded === 0n ? 0n : settledOf(sums.degraded, exact, rules);
+  const used = atLeastZero(plus(exact, settled));
+  const overage = rules.allowance === null || used <= rules.allowance ? 0n : used - rules.allowance;
+  const { admitted, refunded, degraded, external, late, corrections, recovered } = sums;
+  return { admitted, refunded, degraded, external, late, corrections, recovered, settled, used, overage, billable: rules.overage === 'bill' ? overage : 0n };
 };
+
+function settledOf(degraded: bigint, exact: bigint, { settlement, allowance }: { readonly settlement: DegradedSettlement; readonly allowance: bigint | null }): bigint {
+  if (settlement !== 'cap') return settlement === 'bill' ? degraded : 0n;
+  const left = allowance === null ? degraded : atLeastZero(allowance - exact);
+  return degraded < left ? degraded : left;
+}

@@ -50,22 +50,21 @@ export class StatementExport {
    * Lines of the statements whose periods start in a month, by tenant, period and meter, as they are read.
    * @throws {DomainError} invalid, not_found: before the first row
    */
-  async stream(caller: Caller, { period, tenant, cursor }: RouteInput<typeof routes.statementsExport>['query']): Promise<AsyncGenerator<ExportedLine>> {
+  async stream(caller: Caller, { period, tenant, cursor }: RouteInput<typeof routes.statementsExport>['query']): Promise<AsyncGenerator<readonly ExportedLine[]>> {
     const after = readCursor(cursor, place);
     await requireTenantFilter(this.prisma, tenant);
     return this.lines(period, caller.boundTenant ?? tenant, after);
   }
 
-  private async *lines(month: string, only: string | undefined, after: Place | undefined): AsyncGenerator<ExportedLine> {
+  private async *lines(month: string, only: string | undefined, after: Place | undefined): AsyncGenerator<readonly ExportedLine[]> {
     for await (const slugs of this.tenantPages(only, after?.[0])) {
       const asOf = new Date(this.clock.now()).toISOString();
       const rows = await this.prisma.statement.findMany({
         where: { tenant: { in: slugs }, periodId: { startsWith: `${month}-` } }, include: { adjustments: { orderBy: { number: 'asc' } } },
       });
       const ordered = rows.map(storedStatement).sort((a, b) => (a.tenant === b.tenant ? a.periodId < b.periodId : a.tenant < b.tenant) ? -1 : 1);
-      for (const statement of ordered) {
-        for (const line of linesOf(statement, asOf)) if (!after || isAfter(line, after)) yield line;
-      }
+      const lines = ordered.flatMap((statement) => linesOf(statement, asOf));
+      yield after ? lines.filter((line) => isAfter(line, after)) : lines;
     }
   }
 
@@ -116,4 +115,4 @@ const cellsOf = ({ period, number, allowance, agrees, ...line }: ExportedLine): 
   ...line, number: String(number), period: period.id, start: period.start, end: period.end, timezone: period.timezone, allowance: allowance ?? '', agrees: String(agrees),
 });
 
-export const statementBody = (lines: AsyncIterable<ExportedLine>, format: StreamFormat): Readable => rowStream(lines, format, { columns: COLUMNS, cellsOf });
+export const statementBody = (lines: AsyncIterable<readonly ExportedLine[]>, format: StreamFormat): Readable => rowStream(lines, format, { columns: COLUMNS, cellsOf });

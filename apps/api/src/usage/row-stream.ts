@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream';
 import { StreamableFile } from '@nestjs/common';
-import { stringify } from 'csv-stringify';
-import { safeCell } from './csv-cell';
+import { csvLine } from './csv-cell';
 
 export type StreamFormat = 'csv' | 'ndjson';
 
@@ -11,26 +10,29 @@ export interface CsvForm<R, C extends string> {
   readonly cellsOf: (row: R) => Readonly<Record<C, string>>;
 }
 
+/** Characters of one piece of the body: row by row, the streams themselves would take most of the time. */
+const PIECE_LENGTH = 65_536;
+
 /** The body of an export: written while it is read and as fast as it is taken, so that its size does not matter. */
-export function rowStream<R, C extends string>(rows: AsyncIterable<R>, format: StreamFormat, form: CsvForm<R, C>): Readable {
-  if (format === 'ndjson') return Readable.from(ndjsonLines(rows));
-  const csv = stringify({ header: true, columns: [...form.columns] });
-  const cells = Readable.from(csvRows(rows, form));
-  cells.on('error', (error) => csv.destroy(error));
-  // A caller who goes away must end the reading, too.
-  csv.once('close', () => cells.destroy());
-  return cells.pipe(csv);
-}
-
-async function* csvRows<R, C extends string>(rows: AsyncIterable<R>, { columns, cellsOf }: CsvForm<R, C>): AsyncGenerator<string[]> {
-  for await (const row of rows) {
+export function rowStream<R, C extends string>(pages: AsyncIterable<readonly R[]>, format: StreamFormat, { columns, cellsOf }: CsvForm<R, C>): Readable {
+  if (format === 'ndjson') return Readable.from(pieces(pages, '', (row) => `${JSON.stringify(row)}\n`));
+  return Readable.from(pieces(pages, csvLine(columns), (row) => {
     const cells = cellsOf(row);
-    yield columns.map((column) => safeCell(cells[column]));
-  }
+    return csvLine(columns.map((column) => cells[column]));
+  }));
 }
 
-async function* ndjsonLines<R>(rows: AsyncIterable<R>): AsyncGenerator<string> {
-  for await (const row of rows) yield `${JSON.stringify(row)}\n`;
+async function* pieces<R>(pages: AsyncIterable<readonly R[]>, head: string, lineOf: (row: R) => string): AsyncGenerator<string> {
+  let piece = head;
+  for await (const page of pages) {
+    for (const row of page) {
+      piece += lineOf(row);
+      if (piece.length < PIECE_LENGTH) continue;
+      yield piece;
+      piece = '';
+    }
+  }
+  if (piece !== '') yield piece;
 }
 
 /** The answer of an export route. @param name of the file, without its ending */

@@ -8,7 +8,10 @@ export interface ItemFacts {
 }
 
 /** Sum of one figure over a period's parts. */
-export const sumOf = (parts: readonly PartFigures[], figure: (part: PartFigures) => bigint): bigint => parts.reduce((total, part) => total + figure(part), 0n);
+export const sumOf = (parts: readonly PartFigures[], figure: (part: PartFigures) => bigint): bigint => {
+  const [first] = parts;
+  return parts.length === 1 && first !== undefined ? figure(first) : parts.reduce((total, part) => total + figure(part), 0n);
+};
 
 /** Where the used units of all parts come from, as it is answered: corrections are negative. */
 export function breakdownOf(parts: readonly PartFigures[]): UsageBreakdown {

@@ -10,7 +10,9 @@ import { requireTenantFilter } from '../tenants/tenants.service';
 import { rowStream, type StreamFormat } from './row-stream';
 import { UsageLedger } from './usage-ledger';
 
-const TENANTS_PER_PAGE = 200;
+/** Tenants that an export reads at once, and that a list reads first: it goes on with twice as many as long as its page is not full. */
+const TENANTS_PER_PAGE = 250;
+const FIRST_TENANTS = 10;
 /** Place of an item in the total order: tenant, period, meter. */
 const usageCursor = z.tuple([z.string().max(100), z.string().max(20), z.string().max(100)]);
 type Place = z.infer<typeof usageCursor>;
@@ -37,7 +39,7 @@ export class UsageService {
     const asOf = await this.ledger.asOf();
     const only = caller.boundTenant ?? query.tenant;
     const found: UsageItem[] = [];
-    for await (const items of this.pages(query.period, asOf, only, after?.[0])) {
+    for await (const items of this.pages(query.period, asOf, { ...(only === undefined ? {} : { only }), ...(after ? { from: after[0] } : {}), isWhole: false })) {
       found.push(...(after ? items.filter((item) => isAfter(item, after)) : items));
       if (found.length > query.limit) break;
     }
@@ -48,31 +50,47 @@ export class UsageService {
    * Every item of the selected periods, in the list's order, as it is read. A cursor goes on behind the row that carries it: nothing twice, nothing left out.
    * @throws {DomainError} invalid, not_found: before the first row
    */
-  async stream(caller: Caller, { period, tenant, cursor }: RouteInput<typeof routes.usageExport>['query']): Promise<AsyncGenerator<ExportedItem>> {
+  async stream(caller: Caller, { period, tenant, cursor }: RouteInput<typeof routes.usageExport>['query']): Promise<AsyncGenerator<readonly ExportedItem[]>> {
     const after = readCursor(cursor, usageCursor);
     await requireTenantFilter(this.prisma, tenant);
     return this.rows(period, caller.boundTenant ?? tenant, after);
   }
 
-  private async *rows(period: string, only: string | undefined, after: Place | undefined): AsyncGenerator<ExportedItem> {
+  private async *rows(period: string, only: string | undefined, after: Place | undefined): AsyncGenerator<readonly ExportedItem[]> {
     const asOf = await this.ledger.asOf();
-    for await (const items of this.pages(period, asOf, only, after?.[0])) {
-      for (const item of items) if (!after || isAfter(item, after)) yield { ...item, cursor: cursorOf(placeOf(item)) };
+    for await (const items of this.pages(period, asOf, { ...(only === undefined ? {} : { only }), ...(after ? { from: after[0] } : {}), isWhole: true })) {
+      const behind = after ? items.filter((item) => isAfter(item, after)) : items;
+      yield behind.map((item) => Object.assign(item, { cursor: cursorOf(placeOf(item)) }));
     }
   }
 
-  /** @param from first tenant to read, itself included */
-  private async *pages(period: string, asOf: string, only?: string, from?: string): AsyncGenerator<UsageItem[]> {
+  /**
+   * @param from first tenant to read, itself included
+   * @param isWhole everything will be taken: the next page is read while this one is written
+   */
+  private async *pages(period: string, asOf: string, { only, from, isWhole }: { readonly only?: string; readonly from?: string; readonly isWhole: boolean }): AsyncGenerator<UsageItem[]> {
     if (only !== undefined) {
       yield await this.ledger.itemsOf([only], period, asOf);
       return;
     }
     if (from !== undefined) yield await this.ledger.itemsOf([from], period, asOf);
-    for (let after = from ?? ''; ;) {
-      const slugs = await tenantPage(this.prisma, after, TENANTS_PER_PAGE);
-      if (slugs.length === 0) return;
-      yield await this.ledger.itemsOf(slugs, period, asOf);
-      after = slugs.at(-1) ?? after;
+    const read = async (after: string, tenants: number): Promise<{ readonly items: UsageItem[]; readonly last: string | undefined }> => {
+      const slugs = await tenantPage(this.prisma, after, tenants);
+      return { items: slugs.length === 0 ? [] : await this.ledger.itemsOf(slugs, period, asOf), last: slugs.at(-1) };
+    };
+    let tenants = isWhole ? TENANTS_PER_PAGE : FIRST_TENANTS;
+    let next = read(from ?? '', tenants);
+    for (;;) {
+      const { items, last } = await next;
+      if (last === undefined) return;
+      tenants = Math.min(2 * tenants, TENANTS_PER_PAGE);
+      if (isWhole) {
+        next = read(last, tenants);
+        // Whoever takes it gets the error; one who goes away leaves it.
+        next.catch(() => undefined);
+      }
+      yield items;
+      if (!isWhole) next = read(last, tenants);
     }
   }
 }
@@ -103,4 +121,4 @@ const cellsOf = (item: ExportedItem): Record<(typeof COLUMNS)[number], string> =
 });
 
 /** The body of an export of usage. */
-export const exportBody = (items: AsyncIterable<ExportedItem>, format: StreamFormat): Readable => rowStream(items, format, { columns: COLUMNS, cellsOf });
+export const exportBody = (items: AsyncIterable<readonly ExportedItem[]>, format: StreamFormat): Readable => rowStream(items, format, { columns: COLUMNS, cellsOf });
