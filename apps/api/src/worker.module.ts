@@ -6,6 +6,7 @@ import { ConfigModule } from './config/config.module';
 import { DatabaseModule } from './database/database.module';
 import { HistoryRetention } from './database/history-retention';
 import { EventSweep } from './events/event-sweep';
+import { ChangeRelay } from './outbox/change-relay';
 import { ChangesProcessor } from './outbox/changes.processor';
 import { OutboxModule } from './outbox/outbox.module';
 import { CHANGES_QUEUE } from './outbox/queue-names';
@@ -30,6 +31,7 @@ export class WorkerModule {
     @Inject(WantedServer) private readonly wanted: WantedServer,
     @Inject(StoreWatch) private readonly storeWatch: StoreWatch,
     @Inject(ChangesProcessor) private readonly changes: ChangesProcessor,
+    @Inject(ChangeRelay) private readonly relay: ChangeRelay,
     @Inject(SweepsProcessor) private readonly sweeps: SweepsProcessor,
     @Inject(WebhookSender) private readonly webhooks: WebhookSender,
     @Inject(getQueueToken(CHANGES_QUEUE)) private readonly changesQueue: Queue,
@@ -54,6 +56,6 @@ export class WorkerModule {
 
   /** Takes nothing new and finishes what is under way; the stores must still be open. */
   async stop(): Promise<void> {
-    await Promise.all([this.wanted.stop(), this.storeWatch.stop(), this.webhooks.stop(), this.changes.worker.close(), this.sweeps.worker.close()]);
+    await Promise.all([this.relay.stop(), this.wanted.stop(), this.storeWatch.stop(), this.webhooks.stop(), this.changes.worker.close(), this.sweeps.worker.close()]);
   }
 }

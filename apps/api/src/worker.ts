@@ -15,9 +15,11 @@ const STOP_LIMIT_MS = 9_000;
 /** The same without Redis: nothing that is under way can end well. */
 const STOP_LIMIT_AWAY_MS = 1_500;
 const CONNECT_LIMIT_MS = 2_000;
+/** A connection for every sweep, and two for each lane of the relay, the server of what is wanted and the watch: none has to wait for another's transaction. */
+const POOL_SIZE = '24';
 
 async function start(): Promise<void> {
-  const config = readConfig(process.env);
+  const config = readConfig({ QUOTAPLANE_DB_POOL: POOL_SIZE, ...process.env });
   await requireStores(config);
   const app = await NestFactory.createApplicationContext(WorkerModule.with(config));
   const logger = new Logger('Worker');

@@ -1,9 +1,11 @@
 import type { PrismaService, Tx } from '../database/prisma.service';
+import type { TenantPeriod } from '../usage/meter-figures';
 import type { TouchedPeriod } from './touch-usage';
 
 export interface DuePeriod extends TouchedPeriod {
-  /** The tenant's present generation. */
+  /** The tenant's present generation, and the revision of its published policy. */
   readonly generation: number;
+  readonly revision: number;
   readonly startAt: Date;
   readonly endAt: Date;
   readonly timezone: string;
@@ -12,7 +14,7 @@ export interface DuePeriod extends TouchedPeriod {
 /** What is known of some periods, with their tenants' generations; periods that nobody has counted in, and unknown tenants, are left out. */
 export function readPeriods(db: PrismaService | Tx, touched: readonly TouchedPeriod[]): Promise<DuePeriod[]> {
   return db.$queryRaw`
-    SELECT period.tenant, period.period_id AS "periodId", period.start_at AS "startAt", period.end_at AS "endAt", period.timezone, tenant.generation
+    SELECT period.tenant, period.period_id AS "periodId", period.start_at AS "startAt", period.end_at AS "endAt", period.timezone, tenant.generation, tenant.revision
     FROM unnest(${touched.map(({ tenant }) => tenant)}::text[], ${touched.map(({ periodId }) => periodId)}::text[]) AS wanted(tenant, period_id)
     JOIN usage_periods period USING (tenant, period_id) JOIN tenants tenant ON tenant.slug = period.tenant
     ORDER BY period.tenant, period.period_id`;
@@ -25,10 +27,15 @@ export function readLivePeriods(db: PrismaService | Tx, tenants: readonly string
     WHERE tenant = ANY(${[...tenants]}::text[]) AND end_at > ${now}::timestamptz - interval '48 hours'`;
 }
 
-/** Revisions of tenants' published policies, by slug. */
-export async function readRevisions(db: PrismaService | Tx, tenants: readonly string[]): Promise<ReadonlyMap<string, number>> {
-  const rows = await db.$queryRaw<{ slug: string; revision: number }[]>`SELECT slug, revision FROM tenants WHERE slug = ANY(${[...tenants]}::text[])`;
-  return new Map(rows.map(({ slug, revision }) => [slug, revision]));
+/** Periods as the ledger takes them, each once, by tenant. */
+export function periodsByTenant(due: readonly DuePeriod[]): ReadonlyMap<string, TenantPeriod[]> {
+  const byTenant = new Map<string, TenantPeriod[]>();
+  for (const { tenant, periodId, startAt, endAt, timezone } of due) {
+    const known = byTenant.get(tenant) ?? [];
+    if (!known.some(({ id }) => id === periodId)) known.push({ id: periodId, startMs: startAt.getTime(), endMs: endAt.getTime(), timezone });
+    byTenant.set(tenant, known);
+  }
+  return byTenant;
 }
 
 export interface UsageTouchRow extends TouchedPeriod {

@@ -25,8 +25,9 @@ export class LedgerUpdates {
     const touched = [...new Map([...folded, ...touches].map(({ tenant, periodId }) => [`${tenant}|${periodId}`, { tenant, periodId }])).values()];
     if (touched.length === 0) return;
     const [seconds] = await this.redis.time();
-    await this.bases.publish(touched, Number(seconds) * 1000);
-    const left = await this.thresholds.look(touched);
+    const figures = await this.bases.publish(touched, Number(seconds) * 1000);
+    const left = await this.thresholds.look(figures);
+    if (left.length === 0 && touches.length === 0) return;
     await this.prisma.transaction(async (tx) => {
       await touchUsage(tx, left);
       await deleteTouches(tx, touches.map(({ id }) => id));

@@ -8,10 +8,18 @@ import { readPolicyRows } from '../outbox/policy-rows';
 import type { MeterFigures } from '../usage/meter-figures';
 import { UsageLedger } from '../usage/usage-ledger';
 import { readUsageSums, type UsageSumRow } from '../usage/usage-sql';
-import { readLivePeriods, readPeriods, type DuePeriod } from './base-sql';
+import { periodsByTenant, readLivePeriods, readPeriods, type DuePeriod } from './base-sql';
 import type { TouchedPeriod } from './touch-usage';
 
 const NONE = new Map<string, number>();
+const BASES_AT_ONCE = 250;
+
+/** What is known of touched periods, read once for all that follows. */
+export interface TouchedFigures {
+  readonly periods: readonly DuePeriod[];
+  /** Of these periods alone. */
+  readonly sums: readonly UsageSumRow[];
+}
 
 /**
  * Writes to Redis what a quota's counter does not know: used = counter + plus - minus (M3). plus = admitted and recovered by generations before this
@@ -26,9 +34,11 @@ export class QuotaBases {
     @Inject(UsageLedger) private readonly ledger: UsageLedger,
   ) {}
 
-  /** After a fold, or another change of figures, is committed. */
-  async publish(touched: readonly TouchedPeriod[], nowMs: number): Promise<void> {
-    await this.write(await this.basesOf(this.prisma, touched, NONE), nowMs);
+  /** After a fold, or another change of figures, is committed. @returns the figures that were read for it */
+  async publish(touched: readonly TouchedPeriod[], nowMs: number): Promise<TouchedFigures> {
+    const { bases, periods, sums } = await this.basesOf(this.prisma, touched, NONE);
+    await this.write(bases, nowMs);
+    return { sums, periods };
   }
 
   /**
@@ -38,18 +48,20 @@ export class QuotaBases {
   async publishRaised(tx: Tx, raised: ReadonlyMap<string, number>, nowMs: number): Promise<void> {
     if (raised.size === 0) return;
     const live = await readLivePeriods(tx, [...raised.keys()], new Date(nowMs));
-    await this.write(await this.basesOf(tx, live, raised), nowMs);
+    await this.write((await this.basesOf(tx, live, raised)).bases, nowMs);
   }
 
-  private async basesOf(db: PrismaService | Tx, touched: readonly TouchedPeriod[], raised: ReadonlyMap<string, number>): Promise<QuotaBaseFigures[]> {
+  private async basesOf(
+    db: PrismaService | Tx, touched: readonly TouchedPeriod[], raised: ReadonlyMap<string, number>,
+  ): Promise<TouchedFigures & { readonly bases: readonly QuotaBaseFigures[] }> {
     const periods = touched.length === 0 ? [] : await readPeriods(db, touched);
-    if (periods.length === 0) return [];
+    if (periods.length === 0) return { bases: [], periods: [], sums: [] };
     const generations = new Map(periods.map(({ tenant, generation }) => [tenant, raised.get(tenant) ?? generation]));
     const byKey = new Map(periods.map((period) => [`${period.tenant}|${period.periodId}`, period]));
     const sums = (await readUsageSums(db, [...generations.keys()], periods.map(({ periodId }) => periodId), generations))
       .filter((row) => byKey.has(`${row.tenant}|${row.periodId}`));
     const settled = await this.settledOf(db, sums, byKey);
-    return sums.flatMap((row): QuotaBaseFigures[] => {
+    const bases = sums.flatMap((row): QuotaBaseFigures[] => {
       const period = byKey.get(`${row.tenant}|${row.periodId}`);
       const generation = generations.get(row.tenant);
       const plus = row.before.admitted + row.before.recovered + row.external + row.late + row.gap + settled(row);
@@ -58,19 +70,16 @@ export class QuotaBases {
       const { tenant, meter, periodId, part } = row;
       return [{ tenant, meter, periodId, part, generation, plus, minus, periodEndMs: period.endAt.getTime() }];
     });
+    return { bases, periods, sums };
   }
 
   /** What counts of the units that were admitted without the store; only tenants that have some are worked out. */
   private async settledOf(db: PrismaService | Tx, sums: readonly UsageSumRow[], byKey: ReadonlyMap<string, DuePeriod>): Promise<(row: UsageSumRow) => bigint> {
     const affected = sums.filter(({ degraded }) => degraded > 0n);
     if (affected.length === 0) return () => 0n;
-    const keys = new Set(affected.map(({ tenant, periodId }) => `${tenant}|${periodId}`));
     const tenants = await readPolicyRows(db, [...new Set(affected.map(({ tenant }) => tenant))], { overrides: 'all', now: new Date() });
-    const periods = new Map(tenants.map(({ tenant }) => [tenant, [...keys].flatMap((key) => {
-      const due = byKey.get(key);
-      return due?.tenant === tenant ? [{ id: due.periodId, startMs: due.startAt.getTime(), endMs: due.endAt.getTime(), timezone: due.timezone }] : [];
-    })]));
-    const figures = await this.ledger.figuresOf(tenants, periods, { db });
+    const periods = periodsByTenant(affected.flatMap(({ tenant, periodId }) => byKey.get(`${tenant}|${periodId}`) ?? []));
+    const figures = await this.ledger.figuresOf(tenants, periods, { db, sums: affected });
     const nameOf = (tenant: string, periodId: string, meter: string, part: number): string => [tenant, periodId, meter, part].join('|');
     const found = new Map(figures.flatMap(({ tenant, meter, period, parts }: MeterFigures) =>
       parts.map(({ part, settled }): [string, bigint] => [nameOf(tenant, period.id, meter, part), settled])));
@@ -79,6 +88,9 @@ export class QuotaBases {
 
   private async write(bases: readonly QuotaBaseFigures[], nowMs: number): Promise<void> {
     failpoint('base.before-write');
-    await Promise.all(bases.map((base) => writeQuotaBase(this.redis, base, nowMs)));
+    for (let from = 0; from < bases.length; from += BASES_AT_ONCE) {
+      // In portions: ten thousand calls that wait in Redis behind each other would hold the guards' checks up.
+      await Promise.all(bases.slice(from, from + BASES_AT_ONCE).map((base) => writeQuotaBase(this.redis, base, nowMs)));
+    }
   }
 }

@@ -4,11 +4,12 @@ import { PrismaService } from '../database/prisma.service';
 import { recordEvents, type HappenedEvent } from '../events/record-events';
 import { readPolicyRows, type TenantPolicyRows } from '../outbox/policy-rows';
 import { policySourceAt } from '../outbox/policy-source';
-import type { MeterFigures, TenantPeriod } from '../usage/meter-figures';
+import type { MeterFigures } from '../usage/meter-figures';
 import { thresholdKey } from '../usage/reached-thresholds';
 import { UsageLedger } from '../usage/usage-ledger';
-import { readUsageSums, type UsageSumRow } from '../usage/usage-sql';
-import { readPeriods, readRevisions } from './base-sql';
+import type { UsageSumRow } from '../usage/usage-sql';
+import { periodsByTenant, type DuePeriod } from './base-sql';
+import type { TouchedFigures } from './quota-bases';
 import type { TouchedPeriod } from './touch-usage';
 
 /** How long a worked-out distance to the next threshold is believed, ms: an allowance that was lowered meanwhile is noticed then. */
@@ -35,8 +36,8 @@ const nameOf = ({ tenant, meter, periodId, part }: Pick<UsageSumRow, 'tenant' | 
 @Injectable()
 export class ThresholdWatch {
   private readonly next = new Map<string, NextThreshold>();
-  /** Most meters worked out in one look, each takes about a ms: a fold waits for it. Specs have fewer. */
-  protected readonly mostAtOnce: number = 1_000;
+  /** Most meters worked out in one look: a fold waits for it. Specs have fewer. */
+  protected readonly mostAtOnce: number = 2_000;
 
   constructor(
     @Inject(PrismaService) private readonly prisma: PrismaService,
@@ -48,35 +49,33 @@ export class ThresholdWatch {
    * After the figures or allowances of some periods have changed.
    * @returns periods that may have reached one and are still to be looked at: where very many come at once, a fold does not wait for all
    */
-  async look(touched: readonly TouchedPeriod[]): Promise<TouchedPeriod[]> {
-    if (touched.length === 0) return [];
+  async look({ periods, sums }: TouchedFigures): Promise<TouchedPeriod[]> {
+    if (sums.length === 0) return [];
     const nowMs = this.clock.now();
-    const slugs = [...new Set(touched.map(({ tenant }) => tenant))];
-    const sums = await readUsageSums(this.prisma, slugs, touched.map(({ periodId }) => periodId));
-    const revisions = await readRevisions(this.prisma, slugs);
-    const isDue = (row: UsageSumRow): boolean => {
+    const revisions = new Map(periods.map(({ tenant, revision }) => [tenant, revision]));
+    const due: UsageSumRow[] = [];
+    const believedTooLong: UsageSumRow[] = [];
+    for (const row of sums) {
       const next = this.next.get(nameOf(row));
-      return next === undefined || grossOf(row) >= next.atUnits || next.revision !== revisions.get(row.tenant);
-    };
-    const due = sums.filter(isDue);
-    const believedTooLong = sums.filter((row) => !isDue(row) && (this.next.get(nameOf(row))?.untilMs ?? 0) <= nowMs);
+      if (next === undefined || grossOf(row) >= next.atUnits || next.revision !== revisions.get(row.tenant)) due.push(row);
+      else if (next.untilMs <= nowMs) believedTooLong.push(row);
+    }
     const taken = [...due, ...believedTooLong].slice(0, this.mostAtOnce);
-    if (taken.length > 0) await this.workOut(taken, revisions, nowMs);
+    if (taken.length > 0) await this.workOut(taken, periods, sums, nowMs);
     return due.slice(this.mostAtOnce).map(({ tenant, periodId }) => ({ tenant, periodId }));
   }
 
-  private async workOut(due: readonly UsageSumRow[], revisions: ReadonlyMap<string, number>, nowMs: number): Promise<void> {
+  private async workOut(due: readonly UsageSumRow[], known: readonly DuePeriod[], sums: readonly UsageSumRow[], nowMs: number): Promise<void> {
     const now = new Date(nowMs);
+    const revisions = new Map(known.map(({ tenant, revision }) => [tenant, revision]));
     const tenants = await readPolicyRows(this.prisma, [...new Set(due.map(({ tenant }) => tenant))], { overrides: 'all', now });
-    const known = await readPeriods(this.prisma, [...new Map(due.map((row) => [`${row.tenant}|${row.periodId}`, row])).values()]);
-    const periods = new Map<string, TenantPeriod[]>();
-    for (const { tenant, periodId, startAt, endAt, timezone } of known) {
-      periods.set(tenant, [...(periods.get(tenant) ?? []), { id: periodId, startMs: startAt.getTime(), endMs: endAt.getTime(), timezone }]);
-    }
-    const figures = await this.ledger.figuresOf(tenants, periods, { instant: now });
+    const wanted = new Set(due.map((row) => `${row.tenant}|${row.periodId}`));
+    const periods = periodsByTenant(known.filter(({ tenant, periodId }) => wanted.has(`${tenant}|${periodId}`)));
+    const figures = await this.ledger.figuresOf(tenants, periods, { instant: now, sums });
     const bySlug = new Map(tenants.map((row) => [row.tenant, row]));
     const looked = figures.map((meter) => ({ meter, ...reachedOf(meter, alertsOf(bySlug.get(meter.tenant), meter, now)) }));
-    await this.prisma.transaction((tx) => recordEvents(tx, looked.flatMap(({ meter, reached }) => reached.map((percent) => eventOf(meter, percent, now)))));
+    const events = looked.flatMap(({ meter, reached }) => reached.map((percent) => eventOf(meter, percent, now)));
+    if (events.length > 0) await this.prisma.transaction((tx) => recordEvents(tx, events));
     if (this.next.size > REMEMBERED_MAX) this.next.clear();
     const gross = new Map(due.map((row) => [nameOf(row), grossOf(row)]));
     for (const { meter, unitsLeft } of looked) {

@@ -127,15 +127,15 @@ it('raises the generation also when Redis is flushed between the look at a head 
   await rig.relay().drain();
   await rig.override(id, 'flushed', 88);
   let isFlushed = false;
-  const getThenFlush = async (key: string): Promise<string | null> => {
-    const head = await rig.redis.get(key);
+  const readThenFlush = async (keys: string[]): Promise<(string | null)[]> => {
+    const heads = await rig.redis.mget(keys);
     if (!isFlushed) await rig.redis.flushall();
     isFlushed = true;
-    return head;
+    return heads;
   };
   const trap = new Proxy(rig.redis, {
     get: (target, name) => {
-      const member: unknown = name === 'get' ? getThenFlush : Reflect.get(target, name, target);
+      const member: unknown = name === 'mget' ? readThenFlush : Reflect.get(target, name, target);
       return typeof member === 'function' ? member.bind(target) : member;
     },
   });
@@ -175,6 +175,62 @@ it('carries a change of a tier to all its tenants, in pages', async () => {
   const change = await rig.prisma.change.findUniqueOrThrow({ where: { id: changeId }, include: { revisions: true } });
   expect([change.tenantCount, change.revisions.length]).toEqual([230, 230]);
   expect(await rig.redis.get(redisKeys.head('wide-229'))).toBe('1.1');
+}, 60_000);
+
+class Mortal extends ChangeRelay {
+  pages = 0;
+
+  protected override async betweenPages(): Promise<void> {
+    this.pages += 1;
+    // As after a kill: nothing is marked, and the claim is given back.
+    if (this.pages === 2) void this.stop();
+    await super.betweenPages();
+  }
+}
+
+// Mutations: leave out recordRevisions and the second relay publishes the first page again; claim FOR UPDATE and no page can write its revisions.
+it('goes on with a tier where a killed worker left it, also with two workers at once', async () => {
+  const halfway = await rig.tier('halfway');
+  const slugs = Array.from({ length: 600 }, (_, index) => `halfway-${String(index).padStart(3, '0')}`);
+  for (const slug of slugs) await rig.tenant(slug, halfway);
+  const changeId = await OutboxRig.change(rig.prisma, [{ kind: 'tier', slug: 'halfway' }]);
+  const dying = new Mortal(rig.prisma, rig.tenants, rig.keys, rig.catalogue, rig.metrics);
+  void dying.drain().catch(() => undefined);
+  await eventually(async () => (await rig.prisma.changeRevision.count({ where: { changeId } })) >= 250);
+  await eventually(() => Promise.resolve(dying.pages >= 2));
+  await Promise.all([rig.relay(), rig.relay()].map((relay) => relay.drain()));
+  await eventually(async () => {
+    await rig.relay().drain();
+    return (await rig.prisma.change.findUniqueOrThrow({ where: { id: changeId } })).publishedAt;
+  });
+  const change = await rig.prisma.change.findUniqueOrThrow({ where: { id: changeId }, include: { revisions: true } });
+  expect([change.tenantCount, change.revisions.length]).toEqual([600, 600]);
+  const heads = await rig.redis.mget(slugs.map((slug) => redisKeys.head(slug)));
+  expect(heads.filter((head) => head === null)).toEqual([]);
+  // The first page was published before the end came, and only then.
+  expect(await rig.redis.get(redisKeys.head('halfway-000'))).toBe('1.1');
+  expect(await revisionsOf('halfway-000')).toEqual([1]);
+  for (const slug of ['halfway-300', 'halfway-599']) {
+    const revisions = await revisionsOf(slug);
+    expect(revisions).toEqual([...revisions].sort((a, b) => a - b));
+    expect((await policyOf(slug)).revision).toBe(revisions.at(-1));
+  }
+}, 60_000);
+
+// Mutation: claim both lanes in one query, and the raise waits for all pages.
+it('publishes a raise while a tier is on its way', async () => {
+  const id = await rig.tenant('beside', tier);
+  await rig.relay().drain();
+  const relay = rig.relay();
+  const slow = await OutboxRig.change(rig.prisma, [{ kind: 'tier', slug: 'halfway' }]);
+  const tierDone = relay.drain();
+  const urgent = await rig.override(id, 'beside', 91);
+  await relay.drainUrgent();
+  const raised = await rig.prisma.change.findUniqueOrThrow({ where: { id: urgent } });
+  await tierDone;
+  const published = await rig.prisma.change.findUniqueOrThrow({ where: { id: slow } });
+  expect(raised.publishedAt?.getTime()).toBeLessThanOrEqual(published.publishedAt?.getTime() ?? 0);
+  expect(await burstOf('beside')).toBe(91);
 }, 60_000);
 
 it('publishes keys, and their revocation as a tombstone', async () => {

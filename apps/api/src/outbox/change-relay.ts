@@ -1,25 +1,30 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import { PrismaService } from '../database/prisma.service';
 import { CataloguePublisher } from './catalogue-publisher';
 import { KeyPublisher } from './key-publisher';
+import { LaneRuns } from './lane-runs';
 import { OutboxMetrics } from './outbox-metrics';
-import { claimChanges, markFailed, markPublished, type ClaimedChange, type RelayedChange } from './outbox-sql';
+import { claimChanges, markFailed, markPublished, type ClaimedChange, type Lane, type RelayedChange } from './outbox-sql';
 import { Publications } from './publications';
 import { TenantPublisher } from './tenant-publisher';
 
-const CLAIM_LIMIT = 50;
-/** Runs beside each other in one worker, so that a tier with very many tenants does not keep an urgent raise waiting. */
-const RUNS_MAX = 2;
+/** Whole tiers are claimed one by one. */
+const CLAIM_LIMITS: Readonly<Record<Lane, number>> = { urgent: 50, bulk: 1 };
+/** Longest that a page of a tier waits for urgent changes, ms: they must not stop it for ever. */
+const YIELD_MS = 100;
 
 /**
  * Carries committed changes to Redis. A claim is a row lock, held until its subjects are published and it is marked done; whatever cuts it
  * short gives it back, and doing it again is harmless, for the current state is compiled each time. Any number of relays may run at once.
+ * Changes of single subjects and those of whole tiers have a lane each; between two pages of a tier the urgent ones go first.
  */
 @Injectable()
 export class ChangeRelay {
   private readonly logger = new Logger(ChangeRelay.name);
-  private readonly runs = new Set<Promise<void>>();
-  private isPokedAgain = false;
+  private readonly urgent = new LaneRuns(() => this.relayBatch('urgent'));
+  private readonly bulk = new LaneRuns(() => this.relayBatch('bulk'));
+  private isStopping = false;
 
   constructor(
     @Inject(PrismaService) private readonly prisma: PrismaService,
@@ -29,14 +34,23 @@ export class ChangeRelay {
     @Inject(OutboxMetrics) private readonly metrics: OutboxMetrics,
   ) {}
 
-  /**
-   * Publishes all that waits and that no other run has claimed. Where enough runs are under way the call joins one, and they look once more
-   * before they end.
-   */
+  /** Publishes all that waits and that no other relay has claimed. */
   async drain(): Promise<void> {
-    this.isPokedAgain = true;
-    if (this.runs.size < RUNS_MAX) await this.run();
-    else await Promise.race(this.runs);
+    const [urgent, bulk] = await Promise.allSettled([this.urgent.poke(), this.bulk.poke()]);
+    for (const lane of [urgent, bulk]) if (lane.status === 'rejected') throw lane.reason;
+  }
+
+  /** The same, but without waiting for whole tiers. */
+  async drainUrgent(): Promise<void> {
+    // It says itself what becomes of it, and the sweep comes back to what it leaves.
+    this.bulk.poke().catch((error: unknown) => this.logger.debug(`A tier waits for the sweep: ${error instanceof Error ? error.message : String(error)}`));
+    await this.urgent.poke();
+  }
+
+  /** Ends a tier's publish at its next page and waits for that; whoever claims it next goes on from there. */
+  async stop(): Promise<void> {
+    this.isStopping = true;
+    await Promise.all([this.urgent.untilIdle(), this.bulk.untilIdle()]);
   }
 
   /** Called with what is about to be marked; a place for specs to cut the relay short. */
@@ -44,39 +58,27 @@ export class ChangeRelay {
     return Promise.resolve();
   }
 
-  private run(): Promise<void> {
-    const run = this.relayAll(() => this.runs.delete(run));
-    this.runs.add(run);
-    return run;
-  }
-
-  private async relayAll(onEnd: () => void): Promise<void> {
-    // Only then is the run in the set that it leaves.
-    await Promise.resolve();
-    try {
-      while (this.isPokedAgain) {
-        this.isPokedAgain = false;
-        while (await this.relayBatch());
-      }
-    } finally {
-      // In the same turn as the last look at the flag, or a poke in between would join a run that is over.
-      onEnd();
-    }
+  /** Called before each page of a tier. */
+  protected async betweenPages(): Promise<void> {
+    if (this.isStopping) throw new RelayStoppedError('The worker ends; the rest of the tier is published by the next one');
+    await Promise.race([this.urgent.untilIdle(), delay(YIELD_MS, undefined, { ref: false })]);
   }
 
   /** @returns whether there may be more to do at once; what failed waits for the next sweep */
-  private relayBatch(): Promise<boolean> {
+  private async relayBatch(lane: Lane): Promise<boolean> {
+    if (this.isStopping) return false;
     return this.prisma.transaction(async (tx) => {
-      const claimed = await claimChanges(tx, CLAIM_LIMIT);
+      const claimed = await claimChanges(tx, lane, CLAIM_LIMITS[lane]);
       const batch = nextBatch(claimed);
       if (batch.length === 0) return false;
       const stopTimer = this.metrics.publishSeconds.startTimer();
-      const publications = new Publications(tx, this.tenants, this.keys, this.catalogue);
+      const publications = new Publications(tx, this.tenants, this.keys, this.catalogue, () => this.betweenPages());
       const done: RelayedChange[] = [];
       for (const change of batch) {
         try {
           done.push(await publications.publish(change));
         } catch (error) {
+          if (error instanceof RelayStoppedError) return false;
           const message = error instanceof Error ? error.message : String(error);
           this.metrics.changesFailed.inc();
           this.logger.warn(`Change ${change.id} is not published yet: ${message}`);
@@ -84,21 +86,21 @@ export class ChangeRelay {
         }
       }
       await this.beforeMark(done);
-      for (const change of done) await markPublished(tx, change);
+      await markPublished(tx, done);
       this.metrics.changesPublished.inc(done.length);
       stopTimer();
-      return batch.every(({ attempts }) => attempts === 0) && (claimed.length > batch.length || claimed.length === CLAIM_LIMIT);
+      return batch.every(({ attempts }) => attempts === 0) && (claimed.length > batch.length || claimed.length === CLAIM_LIMITS[lane]);
     }, { timeoutMs: 600_000 });
   }
 }
 
-/**
- * What to publish of a claim: first the new changes of single subjects together, then the new ones of whole tiers one by one, then once more
- * what failed before. The rest of the claim is given back when the batch is done.
- */
+/** What to publish of a claim: the new ones, then once more what failed before. The rest of the claim is given back when the batch is done. */
 const nextBatch = (claimed: readonly ClaimedChange[]): readonly ClaimedChange[] => {
   const fresh = claimed.filter(({ attempts }) => attempts === 0);
-  const small = fresh.filter(({ topics }) => topics.every(({ kind }) => kind !== 'tier'));
-  if (small.length > 0) return small;
-  return fresh.length > 0 ? fresh.slice(0, 1) : claimed;
+  return fresh.length > 0 ? fresh : claimed;
 };
+
+/** The publish of a tier was ended between two pages. */
+class RelayStoppedError extends Error {
+  override readonly name = 'RelayStoppedError';
+}

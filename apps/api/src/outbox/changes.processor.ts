@@ -11,6 +11,6 @@ export class ChangesProcessor extends WorkerHost {
   }
 
   override async process(): Promise<void> {
-    await this.relay.drain();
+    await this.relay.drainUrgent();
   }
 }

@@ -9,22 +9,27 @@ export interface HeldPolicy {
   readonly hasPolicy: boolean;
 }
 
+/** How closely policies are looked at: not at all, whether they are there, or whether guards can read them, which a guard has come to doubt. */
+export type PolicyCheck = 'none' | 'presence' | 'doubt';
+
 /**
  * Reads heads, and whether their policies are there. A key of another type counts as absent: it must not keep the other tenants of a page waiting.
- * @param isDoubted a guard has found something amiss: read the policies, too, instead of only looking for them
  */
-export async function readHeldPolicies(redis: Redis, slugs: readonly string[], isDoubted: boolean): Promise<HeldPolicy[]> {
-  const heads = slugs.map((slug) => textOf(redis, redisKeys.head(slug)));
-  const policies = slugs.map((slug) => (isDoubted ? textOf(redis, redisKeys.policy(slug)) : redis.type(redisKeys.policy(slug))));
-  const [headTexts, policyTexts] = await Promise.all([Promise.all(heads), Promise.all(policies)]);
+export async function readHeldPolicies(redis: Redis, slugs: readonly string[], check: PolicyCheck): Promise<HeldPolicy[]> {
+  if (slugs.length === 0) return [];
+  // MGET takes a key of another type for absent.
+  const [heads, policies] = await Promise.all([
+    redis.mget(slugs.map((slug) => redisKeys.head(slug))),
+    check === 'none' ? [] : Promise.all(slugs.map((slug) => (check === 'doubt' ? textOf(redis, redisKeys.policy(slug)) : redis.type(redisKeys.policy(slug))))),
+  ]);
   return slugs.map((slug, index) => {
-    const text = policyTexts[index] ?? null;
-    return { head: headTexts[index] ?? null, hasPolicy: isDoubted ? text !== null && isPolicyOf(slug, text) : text === 'string' };
+    const text = policies[index] ?? null;
+    return { head: heads[index] ?? null, hasPolicy: check === 'doubt' ? text !== null && isPolicyOf(slug, text) : text === 'string' };
   });
 }
 
 /** @returns null also where the key is of another type */
-export async function textOf(redis: Redis, key: string): Promise<string | null> {
+async function textOf(redis: Redis, key: string): Promise<string | null> {
   try {
     return await redis.get(key);
   } catch (error) {

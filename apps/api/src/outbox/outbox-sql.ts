@@ -8,34 +8,52 @@ export interface ClaimedChange {
   readonly attempts: number;
 }
 
+/** Whole tiers take a while: they have a lane of their own, so that no raise of a single tenant queues behind them. */
+export type Lane = 'urgent' | 'bulk';
+
 /**
- * Claims unpublished changes for the life of the transaction: SKIP LOCKED, so that workers share the queue, and a row lock, so that a
+ * Claims unpublished changes of a lane for the life of the transaction: SKIP LOCKED, so that workers share the queue, and a row lock, so that a
  * killed worker gives its claims back. Those that failed before come last, or they would keep the others waiting.
+ * FOR NO KEY UPDATE: the pages of a tier write their revisions, which refer to the change, in transactions of their own.
  */
-export function claimChanges(tx: Tx, limit: number): Promise<ClaimedChange[]> {
+export function claimChanges(tx: Tx, lane: Lane, limit: number): Promise<ClaimedChange[]> {
   return tx.$queryRaw`
-    SELECT id, topics, attempts FROM changes WHERE published_at IS NULL
-    ORDER BY attempts, claim_order LIMIT ${limit} FOR UPDATE SKIP LOCKED`;
+    SELECT id, topics, attempts FROM changes WHERE published_at IS NULL AND (topics @> '[{"kind":"tier"}]') = ${lane === 'bulk'}
+    ORDER BY attempts, claim_order LIMIT ${limit} FOR NO KEY UPDATE SKIP LOCKED`;
 }
 
 export interface RelayedChange {
   readonly id: string;
   /** Last feed id of all that the change made stale. */
   readonly position: string;
-  readonly revisions: readonly { readonly tenant: string; readonly revision: number }[];
+  /** Those that are not written down yet. */
+  readonly revisions: readonly TenantRevision[];
 }
 
-const ROWS_PER_INSERT = 5_000;
+export interface TenantRevision {
+  readonly tenant: string;
+  readonly revision: number;
+}
 
-/** Writes the change's revisions and marks it done; the caller holds the claim. Repeats of a redelivery change nothing. */
-export async function markPublished(tx: Tx, { id, position, revisions }: RelayedChange): Promise<void> {
-  for (let from = 0; from < revisions.length; from += ROWS_PER_INSERT) {
-    const data = revisions.slice(from, from + ROWS_PER_INSERT).map((row) => ({ changeId: id, ...row }));
-    await tx.changeRevision.createMany({ data, skipDuplicates: true });
-  }
+/** Writes down which revisions of tenants hold a change. Repeats of a redelivery change nothing. */
+export async function recordRevisions(tx: Tx, rows: readonly (TenantRevision & { readonly changeId: string })[]): Promise<void> {
+  if (rows.length === 0) return;
   await tx.$executeRaw`
-    UPDATE changes SET published_at = clock_timestamp(), position = ${position}, tenant_count = ${revisions.length}, last_error = NULL
-    WHERE id = ${id}::uuid`;
+    INSERT INTO change_revisions (change_id, tenant, revision)
+    SELECT change_id::uuid, tenant, revision FROM unnest(${rows.map(({ changeId }) => changeId)}::text[], ${rows.map(({ tenant }) => tenant)}::text[],
+      ${rows.map(({ revision }) => revision)}::int[]) AS held(change_id, tenant, revision)
+    ON CONFLICT DO NOTHING`;
+}
+
+/** Writes the changes' revisions and marks them done; the caller holds the claims. */
+export async function markPublished(tx: Tx, changes: readonly RelayedChange[]): Promise<void> {
+  if (changes.length === 0) return;
+  await recordRevisions(tx, changes.flatMap(({ id, revisions }) => revisions.map((row) => ({ changeId: id, ...row }))));
+  await tx.$executeRaw`
+    UPDATE changes SET published_at = clock_timestamp(), position = done.position, last_error = NULL,
+      tenant_count = (SELECT count(*) FROM change_revisions held WHERE held.change_id = changes.id)
+    FROM unnest(${changes.map(({ id }) => id)}::text[], ${changes.map(({ position }) => position)}::text[]) AS done(id, position)
+    WHERE changes.id = done.id::uuid`;
 }
 
 /** Keeps an unpublished change with what went wrong; the next sweep tries it again. */
@@ -43,16 +61,20 @@ export async function markFailed(tx: Tx, id: string, error: string): Promise<voi
   await tx.$executeRaw`UPDATE changes SET attempts = attempts + 1, last_error = ${error.slice(0, 500)} WHERE id = ${id}::uuid`;
 }
 
-/** Tenants a tier reaches: those that have it in force or ahead of them. One page in slug order, after `after`. */
-export async function tenantsOfTier(db: PrismaService | Tx, tier: string, after: string, limit: number): Promise<string[]> {
-  const rows = await db.$queryRaw<{ slug: string }[]>`
-    SELECT DISTINCT t.slug COLLATE "C" AS slug FROM tenants t
-    JOIN tier_assignments a ON a.tenant_id = t.id JOIN tiers ON tiers.id = a.tier_id
-    WHERE tiers.slug = ${tier} AND t.deleted_at IS NULL AND t.slug COLLATE "C" > ${after}
-      AND NOT EXISTS (SELECT 1 FROM tier_assignments later
-        WHERE later.tenant_id = t.id AND later.effective_at > a.effective_at AND later.effective_at <= clock_timestamp())
-    ORDER BY 1 LIMIT ${limit}`;
-  return rows.map(({ slug }) => slug);
+/**
+ * Tenants a tier reaches, sorted: those that have it in force or ahead of them. `hasChange` where a revision that holds the change is published and
+ * written down, so that whoever takes a publish over from a killed worker goes on where it was.
+ */
+export function tenantsOfTier(db: PrismaService | Tx, tier: string, changeId: string): Promise<{ slug: string; hasChange: boolean }[]> {
+  return db.$queryRaw`
+    SELECT reached.slug, held.tenant IS NOT NULL AS "hasChange" FROM (
+      SELECT DISTINCT t.slug COLLATE "C" AS slug FROM tenants t
+      JOIN tier_assignments a ON a.tenant_id = t.id JOIN tiers ON tiers.id = a.tier_id
+      WHERE tiers.slug = ${tier} AND t.deleted_at IS NULL
+        AND NOT EXISTS (SELECT 1 FROM tier_assignments later
+          WHERE later.tenant_id = t.id AND later.effective_at > a.effective_at AND later.effective_at <= clock_timestamp())
+    ) reached LEFT JOIN change_revisions held ON held.change_id = ${changeId}::uuid AND held.tenant = reached.slug
+    ORDER BY reached.slug`;
 }
 
 /** All tenants, deleted ones too (their heads are tombstones that can be lost), one page in slug order. */

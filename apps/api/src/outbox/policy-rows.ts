@@ -5,6 +5,7 @@ import { selectSubjectOverrides } from '../database/override-sql';
 import type { PrismaService, Tx } from '../database/prisma.service';
 import type { CarryRow, DrawRow, GrantRow, QuotaRows } from '../quotas/quota-rows';
 import { calendarsOf } from '../tenants/tenant-calendar';
+import { selectTenants, selectTiers, type StoredTenant, type StoredTier, type StoredTopUp, type WhichOverrides } from './policy-sql';
 import type { OverrideRow, PolicyRows, TierRow } from './policy-source';
 
 /** A tenant with all that its policy is made of. */
@@ -25,78 +26,83 @@ export const storedTierContent = (content: unknown): TierContent => content as T
 /** Written only after `overrideSet` accepted it. */
 export const storedOverrideSet = (set: unknown): OverrideSet => overrideSet.parse(set);
 
-interface StoredTier {
+interface PrismaTier {
   readonly slug: string;
   readonly weight: number;
   readonly versions: readonly { readonly number: number; readonly content: unknown; readonly effectiveAt: Date; readonly publishedAt: Date }[];
 }
 
-const tierRowOf = (tier: StoredTier): TierRow => ({
+const tierRowOf = (tier: PrismaTier): TierRow => ({
   slug: tier.slug,
   weight: tier.weight,
   versions: tier.versions.map((version) => ({ ...version, content: storedTierContent(version.content) })),
 });
 
-const WITH_TIERS = { assignments: { include: { tier: { include: { versions: true } } } } } as const;
-
 /**
- * Reads what the policies of some tenants are made of, without the overrides of single subjects, in a handful of queries however many tenants there are.
+ * Reads what the policies of some tenants are made of, without the overrides of single subjects, in two statements however many tenants there are. Tenants of
+ * a tier share its object, and those with the same calendar share that.
  * Call it under the tenants' row locks to publish (each statement sees what was committed before it), without to show.
- * @param overrides `pending` leaves out reverted and ended ones, `all` keeps them with their end, for looking back
  * @returns sorted by slug; unknown slugs are left out
  */
 export async function readPolicyRows(
   db: PrismaService | Tx,
   slugs: readonly string[],
-  { overrides, now }: { readonly overrides: 'pending' | 'all'; readonly now: Date },
+  which: { readonly overrides: WhichOverrides; readonly now: Date },
 ): Promise<TenantPolicyRows[]> {
-  const pending = { revertedAt: null, OR: [{ until: null }, { until: { gt: now } }] };
-  const tenants = await db.tenant.findMany({
-    where: { slug: { in: [...slugs] } },
-    include: {
-      ...WITH_TIERS, overrides: { where: { subjectField: '', ...(overrides === 'all' ? {} : pending) } }, calendars: true, topUps: { include: { draws: true } },
-    },
-    orderBy: { slug: 'asc' },
-  });
-  const carries = await readCarries(db, tenants.map(({ slug }) => slug));
-  return tenants.map((row) => ({
-    id: row.id,
-    tenant: row.slug,
-    status: row.status as TenantStatus,
-    revision: row.revision,
-    timezone: row.timezone,
-    anchorDay: row.anchorDay,
-    calendars: calendarsOf(row),
-    quotas: { calendars: calendarsOf(row), grants: row.topUps.map(grantOf), carries: carries.get(row.slug) ?? [] },
-    createdAt: row.createdAt,
-    deletedAt: row.deletedAt,
-    assignments: row.assignments.map(({ effectiveAt, createdAt, usage, tier }) => ({ effectiveAt, createdAt, usage: usage as UsageTransfer, tier: tierRowOf(tier) })),
-    overrides: row.overrides.map((override) => ({
-      ...override,
-      mode: override.mode as OverrideMode,
-      set: storedOverrideSet(override.set),
-      until: override.revertedAt ?? override.until,
-    })),
-  }));
+  if (slugs.length === 0) return [];
+  const tenants = await selectTenants(db, slugs, which);
+  const tierIds = new Set(tenants.flatMap((row) => (row[8] ?? []).map(([tierId]) => tierId)));
+  const tiers = new Map((await selectTiers(db, [...tierIds])).map((tier) => [tier[0], tierFrom(tier)]));
+  const calendars = new Map<string, readonly Calendar[]>();
+  return tenants.sort(([, left], [, right]) => (left < right ? -1 : 1)).map((row) => tenantFrom(row, tiers, calendars));
 }
 
-type StoredGrant = Omit<GrantRow, 'units' | 'draws'> & { readonly units: bigint; readonly draws: readonly (Omit<DrawRow, 'units'> & { readonly units: bigint })[] };
+function tenantFrom(
+  [id, tenant, status, revision, timezone, anchorDay, createdMs, deletedMs, assignments, overrides, calendarRows, topUps, carries]: StoredTenant,
+  tiers: ReadonlyMap<string, TierRow>, known: Map<string, readonly Calendar[]>,
+): TenantPolicyRows {
+  const key = JSON.stringify([timezone, anchorDay, calendarRows]);
+  const calendars = known.get(key) ?? calendarsOf({
+    timezone, anchorDay, calendars: (calendarRows ?? []).map(([fromMs, zone, day]) => ({ fromAt: new Date(fromMs), timezone: zone, anchorDay: day })),
+  });
+  known.set(key, calendars);
+  return {
+    id, tenant, revision, timezone, anchorDay, calendars,
+    status: status as TenantStatus,
+    createdAt: new Date(createdMs),
+    deletedAt: dateOf(deletedMs),
+    assignments: (assignments ?? []).flatMap(([tierId, effectiveMs, assignedMs, usage]) => {
+      const tier = tiers.get(tierId);
+      return tier ? [{ effectiveAt: new Date(effectiveMs), createdAt: new Date(assignedMs), usage: usage as UsageTransfer, tier }] : [];
+    }),
+    overrides: (overrides ?? []).map(([overrideId, mode, set, fromMs, untilMs, revertedMs, madeMs, updatedMs]) => ({
+      id: overrideId,
+      mode: mode as OverrideMode,
+      set: storedOverrideSet(set),
+      from: new Date(fromMs),
+      until: dateOf(revertedMs ?? untilMs),
+      createdAt: new Date(madeMs),
+      updatedAt: new Date(updatedMs),
+    })),
+    quotas: {
+      calendars,
+      grants: (topUps ?? []).map(grantFrom),
+      carries: (carries ?? []).map(([periodId, meter, units, isFinal]): CarryRow => ({ periodId, meter, units, isFinal })),
+    },
+  };
+}
 
-/** Saved only up to 2^53-1. */
-const grantOf = (row: StoredGrant): GrantRow => ({
-  ...row, units: Number(row.units), draws: row.draws.map((draw) => ({ ...draw, units: Number(draw.units) })),
+const dateOf = (ms: number | null): Date | null => (ms === null ? null : new Date(ms));
+
+const tierFrom = ([, slug, weight, versions]: StoredTier): TierRow => tierRowOf({
+  slug, weight,
+  versions: versions.map(([number, content, effectiveMs, publishedMs]) => ({ number, content, effectiveAt: new Date(effectiveMs), publishedAt: new Date(publishedMs) })),
 });
 
-async function readCarries(db: PrismaService | Tx, slugs: readonly string[]): Promise<ReadonlyMap<string, CarryRow[]>> {
-  const byTenant = new Map<string, CarryRow[]>();
-  for (const { tenant, units, ...row } of await db.usageCarry.findMany({ where: { tenant: { in: [...slugs] } } })) {
-    const carry = { ...row, units: Number(units) };
-    const known = byTenant.get(tenant);
-    if (known) known.push(carry);
-    else byTenant.set(tenant, [carry]);
-  }
-  return byTenant;
-}
+const grantFrom = ([id, meter, units, priority, fromMs, expiresMs, withdrawnMs, createdMs, draws]: StoredTopUp): GrantRow => ({
+  id, meter, units, priority, from: new Date(fromMs), expiresAt: dateOf(expiresMs), withdrawnAt: dateOf(withdrawnMs), createdAt: new Date(createdMs),
+  draws: (draws ?? []).map(([periodId, part, drawn, isFinal]): DrawRow => ({ periodId, part, units: drawn, isFinal })),
+});
 
 /** One tier as if it were in force for ever: what unknown tenants fall to. Undefined when it is unknown or was never published. */
 export async function readTierRow(db: PrismaService | Tx, slug: string): Promise<TierRow | undefined> {

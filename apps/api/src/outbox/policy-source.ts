@@ -64,9 +64,17 @@ const inForceAndLater = <T extends Dated>(entries: readonly T[]): readonly (T & 
   return sorted.slice(Math.max(newest, 0)).map((entry) => ({ ...entry, startMs: isImmediate(entry) ? null : entry.at.getTime() }));
 };
 
-const versionsOf = (tier: TierRow): VersionSource[] =>
-  inForceAndLater(tier.versions.map((version) => ({ ...version, at: version.effectiveAt, writtenAt: version.publishedAt })))
+/** Tenants of a page share their tier's row, and with it what is worked out of it. */
+const knownVersions = new WeakMap<TierRow, readonly VersionSource[]>();
+
+function versionsOf(tier: TierRow): readonly VersionSource[] {
+  const known = knownVersions.get(tier);
+  if (known) return known;
+  const versions = inForceAndLater(tier.versions.map((version) => ({ ...version, at: version.effectiveAt, writtenAt: version.publishedAt })))
     .map(({ number, content, startMs }) => ({ number, content, effectiveMs: startMs }));
+  knownVersions.set(tier, versions);
+  return versions;
+}
 
 const overrideOf = (row: OverrideRow): OverrideSource => ({
   id: row.id,

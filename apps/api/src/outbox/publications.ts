@@ -6,8 +6,11 @@ import type { KeyPublisher } from './key-publisher';
 import { tenantsOfKeys, tenantsOfTier, type ClaimedChange, type RelayedChange } from './outbox-sql';
 import type { TenantPublisher } from './tenant-publisher';
 
-// Their rows are locked while a page is on its way to Redis, and edits of them wait: a page must take well under the lock timeout.
-const TENANTS_PER_PAGE = 50;
+/** Their rows are locked while a page is on its way to Redis, and urgent publishes of them wait: a page must take little of what an edit may take in all. */
+const TENANTS_PER_PAGE = 250;
+
+/** Between the pages of a tier. Rejects to end the publish there; it is gone on with by whoever claims the change next. */
+export type BetweenPages = () => Promise<void>;
 
 /** What one batch has published so far: subjects that several of its changes name are published once, for all were committed before the claim. */
 export class Publications {
@@ -19,6 +22,7 @@ export class Publications {
     private readonly tenants: TenantPublisher,
     private readonly keys: KeyPublisher,
     private readonly catalogue: CataloguePublisher,
+    private readonly betweenPages: BetweenPages = () => Promise.resolve(),
   ) {}
 
   async publish({ id, topics }: ClaimedChange): Promise<RelayedChange> {
@@ -35,7 +39,7 @@ export class Publications {
     };
     await publishTenants(topics.flatMap((topic) => (topic.kind === 'tenant' ? [topic.slug] : [])));
     for (const topic of topics) {
-      if (topic.kind === 'tier') await this.eachPageOfTier(topic.slug, publishTenants);
+      if (topic.kind === 'tier') positions.push(await this.publishTier(topic.slug, id));
     }
     const hashes = topics.flatMap((topic) => (topic.kind === 'key' ? [topic.hash] : []));
     if (hashes.length > 0) positions.push(...(await this.publishKeys(hashes, id)).values());
@@ -44,7 +48,7 @@ export class Publications {
     if (await this.touchesFallback(topics)) {
       positions.push(await this.document('fallback', async () => (await this.catalogue.publishFallback(id)) ?? STREAM_START));
     }
-    const position = positions.reduce((last, next) => (compareStreamIds(next, last) > 0 ? next : last), STREAM_START);
+    const position = positions.reduce(later, STREAM_START);
     return { id, position, revisions: [...revisions].map(([tenant, revision]) => ({ tenant, revision })) };
   }
 
@@ -69,11 +73,29 @@ export class Publications {
     }
   }
 
-  private async eachPageOfTier(tier: string, publish: (slugs: readonly string[]) => Promise<void>): Promise<void> {
-    for (let page = await tenantsOfTier(this.tx, tier, '', TENANTS_PER_PAGE); page.length > 0;) {
-      await publish(page);
-      page = await tenantsOfTier(this.tx, tier, page.at(-1) ?? '', TENANTS_PER_PAGE);
+  /**
+   * All tenants of a tier that are not known to have the change yet. Each page writes down its own; one whose policy cannot be made keeps only itself
+   * waiting. @returns last feed id
+   */
+  private async publishTier(tier: string, changeId: string): Promise<string> {
+    const reached = await tenantsOfTier(this.tx, tier, changeId);
+    const lacking = reached.filter(({ hasChange }) => !hasChange).map(({ slug }) => slug);
+    // Told once more where all were told before the end came, so that there is an id that is later than theirs.
+    const waiting = lacking.length > 0 ? lacking : reached.slice(-1).map(({ slug }) => slug);
+    let position = STREAM_START;
+    let failed: { readonly tenant: string; readonly error: string } | undefined;
+    for (let from = 0; from < waiting.length; from += TENANTS_PER_PAGE) {
+      await this.betweenPages();
+      const outcomes = await stayAwake(this.tx, this.tenants.publish(waiting.slice(from, from + TENANTS_PER_PAGE), { changeId, isRecorded: true }));
+      for (const outcome of outcomes) {
+        if ('error' in outcome) failed ??= outcome;
+        else position = later(position, outcome.position ?? STREAM_START);
+      }
+      // A claim must not look idle to Postgres while a large tier is on its way.
+      await this.tx.$queryRaw`SELECT 1`;
     }
+    if (failed) throw new RelayError(`${failed.tenant}: ${failed.error}`);
+    return position;
   }
 
   private async touchesFallback(topics: ClaimedChange['topics']): Promise<boolean> {
@@ -88,6 +110,8 @@ export class Publications {
     return position;
   }
 }
+
+const later = (left: string, right: string): string => (compareStreamIds(right, left) > 0 ? right : left);
 
 /** A change could not be published in full; it stays in the outbox. */
 class RelayError extends Error {

@@ -1,20 +1,19 @@
 import { Inject, Injectable, Logger } from '@nestjs/common';
-import { parseHead, redisKeys, type Policy } from '@quotaplane/contracts';
-import { compile, compileSubjects, PolicyPublisher, type CompiledSubjects } from '@quotaplane/policy';
+import { parseHead } from '@quotaplane/contracts';
+import { PolicyPublisher } from '@quotaplane/policy';
 import type { Redis } from 'ioredis';
 import { failpoint } from '../config/failpoints';
 import { PrismaService, type Tx } from '../database/prisma.service';
 import { REDIS } from '../database/redis';
 import { stayAwake } from '../database/stay-awake';
 import { writeQuotaDue } from '../quotas/quota-due';
-import { tenantPeriods } from '../tenants/tenant-calendar';
 import { QuotaBases } from '../ledger/quota-bases';
 import { touchPublished } from '../ledger/touch-usage';
-import { lockTenants, raiseTenants, type LockedTenant } from './outbox-sql';
-import { readHeldPolicies, textOf } from './held-policies';
+import { lockTenants, raiseTenants, recordRevisions, type LockedTenant } from './outbox-sql';
+import { readHeldPolicies } from './held-policies';
 import { OutboxMetrics } from './outbox-metrics';
+import { PolicyCompiler, type CompiledTenant } from './policy-compiler';
 import { readPolicyRows, readSubjectOverrides, type TenantPolicyRows } from './policy-rows';
-import { policySourceOf } from './policy-source';
 
 /** What a publish did for one tenant; `error` where its policy could not be made, while the others of the page went through. */
 export type TenantOutcome =
@@ -29,10 +28,10 @@ export interface PublishOptions {
   readonly isDoubted?: boolean;
   /** Redis is another one, or older data came back: counters cannot be believed, so that every tenant begins a new generation on the ledger's figures. */
   readonly isStoreReplaced?: boolean;
+  /** Writes down, together with the revisions, that they hold the change: whoever publishes the rest of a tier later leaves these out. */
+  readonly isRecorded?: boolean;
 }
 
-const PERIODS_BEFORE = 1;
-const PERIODS_AFTER = 13;
 /** A timeline that ends sooner than this, in ms, is published again. A fresh one reaches 13 periods ahead, so each tenant's turn comes about every two months. */
 export const COVER_AHEAD_MS = 330 * 86_400_000;
 
@@ -62,14 +61,16 @@ export class TenantPublisher {
     return this.prisma.transaction((tx) => this.publishLocked(tx, slugs, options), { timeoutMs: 60_000 });
   }
 
-  private async publishLocked(tx: Tx, slugs: readonly string[], { changeId = '', onlyWhereLacking = false, isDoubted = false, isStoreReplaced = false }: PublishOptions): Promise<TenantOutcome[]> {
+  private async publishLocked(tx: Tx, slugs: readonly string[], { changeId = '', onlyWhereLacking = false, isDoubted = false, isStoreReplaced = false, isRecorded = false }: PublishOptions): Promise<TenantOutcome[]> {
     const locked = await lockTenants(tx, slugs);
     if (locked.length === 0) return [];
     const nowMs = await this.storeNowMs();
-    const held = await readHeldPolicies(this.redis, locked.map(({ slug }) => slug), isDoubted);
+    const check = isDoubted ? 'doubt' : onlyWhereLacking ? 'presence' : 'none';
+    const held = await readHeldPolicies(this.redis, locked.map(({ slug }) => slug), check);
     const due = locked.map((row, index) => this.nextOf(row, held[index]?.head ?? null, isStoreReplaced)).filter(({ row, isCurrent }, index) =>
       !(onlyWhereLacking && isCurrent && isComplete(row, held[index]?.hasPolicy === true, nowMs)));
-    const current = locked.filter((row) => !due.some((next) => next.row === row))
+    const dueSlugs = new Set(due.map(({ row }) => row.slug));
+    const current = locked.filter(({ slug }) => !dueSlugs.has(slug))
       .map(({ slug, revision, generation }): TenantOutcome => ({ tenant: slug, revision, generation, position: null }));
     const rows = await readPolicyRows(tx, due.map(({ row }) => row.slug), { overrides: 'pending', now: new Date(nowMs) });
     const subjects = await readSubjectOverrides(tx, rows.map(({ id }) => id), new Date(nowMs));
@@ -78,11 +79,14 @@ export class TenantPublisher {
       return [row.tenant, own ? { ...row, subjects: own } : row];
     }));
     await this.raiseBases(tx, due, nowMs);
-    const written = await stayAwake(tx, Promise.all(due.map((next) => this.write(tx, next, bySlug.get(next.row.slug), nowMs, changeId))));
+    const written = await stayAwake(tx, this.write(tx, due, bySlug, nowMs, changeId));
     failpoint('publish.after-redis');
-    await raiseTenants(tx, written.flatMap(({ raised }) => (raised ? [raised] : [])));
-    await touchPublished(tx, written.flatMap(({ raised }) => (raised ? [raised.slug] : [])), new Date(nowMs));
-    await writeQuotaDue(tx, rows.filter(({ tenant }) => written.some(({ raised }) => raised?.slug === tenant)), nowMs);
+    const raised = written.flatMap((one) => (one.raised ? [one.raised] : []));
+    const raisedSlugs = new Set(raised.map(({ slug }) => slug));
+    await raiseTenants(tx, raised);
+    if (isRecorded) await recordRevisions(tx, raised.map(({ slug, revision }) => ({ changeId, tenant: slug, revision })));
+    await touchPublished(tx, [...raisedSlugs], new Date(nowMs));
+    await writeQuotaDue(tx, rows.filter(({ tenant }) => raisedSlugs.has(tenant)), nowMs);
     return [...current, ...written.map(({ outcome }) => outcome)];
   }
 
@@ -118,38 +122,44 @@ export class TenantPublisher {
     return this.bases.publishRaised(tx, new Map(raised.map(({ row, generation }) => [row.slug, generation])), nowMs);
   }
 
-  private async write(tx: Tx, next: NextPublication, rows: TenantPolicyRows | undefined, nowMs: number, changeId: string): Promise<Written> {
-    const { row: { slug, coveredUntil, deletedAt }, revision, generation } = next;
-    if (deletedAt !== null) {
-      const { position } = await this.publisher.publishDeleted({ tenant: slug, changeId });
-      return { outcome: { tenant: slug, revision, generation, position }, raised: { slug, revision, generation, coveredUntil: coveredUntil ?? new Date(nowMs) } };
+  /** @returns in no particular order */
+  private async write(tx: Tx, due: readonly NextPublication[], rows: ReadonlyMap<string, TenantPolicyRows>, nowMs: number, changeId: string): Promise<Written[]> {
+    const compiler = new PolicyCompiler(nowMs);
+    const written = await Promise.all(due.filter(({ row }) => row.deletedAt !== null).map((next) => this.writeDeleted(next, nowMs, changeId)));
+    const made: { readonly next: NextPublication; readonly compiled: CompiledTenant }[] = [];
+    for (const next of due.filter(({ row }) => row.deletedAt === null)) {
+      const compiled = this.compile(compiler, rows.get(next.row.slug), next.revision);
+      if (typeof compiled !== 'string') {
+        made.push({ next, compiled });
+        continue;
+      }
+      this.logger.error(`The policy of ${next.row.slug} cannot be compiled: ${compiled}`);
+      written.push({ outcome: { tenant: next.row.slug, error: compiled } });
     }
-    const compiled = this.compile(rows, revision, nowMs);
-    if (typeof compiled === 'string') {
-      this.logger.error(`The policy of ${slug} cannot be compiled: ${compiled}`);
-      return { outcome: { tenant: slug, error: compiled } };
-    }
-    const { policy } = compiled;
-    // Sent right behind each other: the first tells what the second has met, for Redis may have lost the head since it was read.
-    const [met, { position }] = await Promise.all([textOf(this.redis, redisKeys.head(slug)), this.publisher.publishTenant({ ...compiled, generation, changeId })]);
-    if (met === null && next.isHeadSeen) {
-      const again = this.nextOf({ ...next.row, revision, generation }, null);
-      await this.raiseBases(tx, [again], nowMs);
-      return this.write(tx, again, rows, nowMs, changeId);
-    }
-    const lastSegment = policy.segments.at(-1);
-    return {
-      outcome: { tenant: slug, revision, generation, position },
-      raised: { slug, revision, generation, coveredUntil: new Date(lastSegment?.untilMs ?? nowMs) },
-    };
+    const published = await this.publisher.publishTenants(made.map(({ next, compiled }) => ({ ...compiled, generation: next.generation, changeId })));
+    const lost: NextPublication[] = [];
+    made.forEach(({ next, compiled }, index) => {
+      const { row: { slug }, revision, generation, isHeadSeen } = next;
+      const { headMet = null, position = '' } = published[index] ?? {};
+      // Redis has lost the head since it was read.
+      if (headMet === null && isHeadSeen) return void lost.push(this.nextOf({ ...next.row, revision, generation }, null));
+      const coveredUntil = new Date(compiled.policy.segments.at(-1)?.untilMs ?? nowMs);
+      written.push({ outcome: { tenant: slug, revision, generation, position }, raised: { slug, revision, generation, coveredUntil } });
+    });
+    if (lost.length === 0) return written;
+    await this.raiseBases(tx, lost, nowMs);
+    return [...written, ...(await this.write(tx, lost, rows, nowMs, changeId))];
   }
 
-  private compile(rows: TenantPolicyRows | undefined, revision: number, nowMs: number): string | { readonly policy: Policy; readonly subjects: CompiledSubjects } {
+  private async writeDeleted({ row: { slug, coveredUntil }, revision, generation }: NextPublication, nowMs: number, changeId: string): Promise<Written> {
+    const { position } = await this.publisher.publishDeleted({ tenant: slug, changeId });
+    return { outcome: { tenant: slug, revision, generation, position }, raised: { slug, revision, generation, coveredUntil: coveredUntil ?? new Date(nowMs) } };
+  }
+
+  private compile(compiler: PolicyCompiler, rows: TenantPolicyRows | undefined, revision: number): string | CompiledTenant {
     if (!rows) return 'the tenant is gone';
     try {
-      const source = policySourceOf({ ...rows, revision }, tenantPeriods(rows, { nowMs, before: PERIODS_BEFORE, after: PERIODS_AFTER }));
-      const subjects = compileSubjects(source);
-      return { policy: compile(source, subjects), subjects };
+      return compiler.compile(rows, revision);
     } catch (error) {
       return error instanceof Error ? error.message : String(error);
     }

@@ -62,6 +62,8 @@ export const carryCaps = (rows: Pick<Rows, 'assignments'>, endMs: number): { rea
 
 /** When the quota numbers of a tenant change by themselves next, or had to; null where nothing does. Column `quota_due_at`. */
 export function quotaDueMs(rows: Rows, nowMs: number): number | null {
+  // Most tenants have nothing of the kind, and a tier of 10,000 of them is worked out at once.
+  if (rows.quotas.grants.length === 0 && !rows.assignments.some(({ tier }) => carriesEver(tier))) return null;
   const parts = partsUpTo(rows, nowMs);
   const owed = owedTasks(rows, nowMs, parts)[0];
   if (owed) return owed.atMs + SETTLE_MS;
@@ -74,3 +76,5 @@ export function quotaDueMs(rows: Rows, nowMs: number): number | null {
   const nextMs = Math.min(...ends, ...carries);
   return nextMs === Infinity ? null : nextMs + SETTLE_MS;
 }
+
+const carriesEver = (tier: Rows['assignments'][number]['tier']): boolean => tier.versions.some(({ content }) => content.quotas.some(({ carry }) => carry !== undefined));

@@ -2,7 +2,7 @@ import type { CompiledPeriod, CompiledQuota, DegradedSettlement } from '@quotapl
 import { quotasAt } from '@quotaplane/policy';
 import { settle, type UsageSums } from '@quotaplane/usage';
 import type { TenantPolicyRows } from '../outbox/policy-rows';
-import { policySourceAt } from '../outbox/policy-source';
+import { policySourceAt, type TierRow } from '../outbox/policy-source';
 import type { PartFigures } from './meter-figures';
 
 /** What counts at the end of one part of a period: its last word on allowances and settlement. */
@@ -18,8 +18,29 @@ export interface PartRules {
  * The rules of each part of a period as far as `instant`, at least one: a tier change with `restart` ends a part, and the rules of its last ms hold
  * for all of it, as the guard's last segment did.
  */
-export function partRulesOf(tenant: TenantPolicyRows, period: CompiledPeriod, instant: Date): PartRules[] {
+export function partRulesOf(tenant: TenantPolicyRows, period: CompiledPeriod, instant: Date): readonly PartRules[] {
   const lastMs = Math.max(period.startMs, Math.min(instant.getTime(), period.endMs - 1));
+  const tier = plainTierOf(tenant, lastMs);
+  if (tier === undefined) return workOut(tenant, period, lastMs);
+  const ofTier = known.get(tier) ?? new Map<string, readonly PartRules[]>();
+  known.set(tier, ofTier);
+  const key = `${period.startMs} ${period.endMs} ${lastMs}`;
+  const rules = ofTier.get(key) ?? workOut(tenant, period, lastMs);
+  ofTier.set(key, rules);
+  return rules;
+}
+
+/** Tenants that were read together share their tier's row; as good as all of a fold's have the same rules. */
+const known = new WeakMap<TierRow, Map<string, readonly PartRules[]>>();
+
+/** The tier in force of a tenant that has nothing of its own: no move that touches its quotas, no override that may, no top-up and no carried unit. */
+function plainTierOf({ assignments, overrides, quotas: { grants, carries } }: TenantPolicyRows, atMs: number): TierRow | undefined {
+  if (grants.length > 0 || carries.length > 0 || assignments.some(({ usage }) => usage !== 'carry') || overrides.some(({ set }) => set.quotas !== undefined)) return undefined;
+  const inForce = assignments.filter(({ effectiveAt }) => effectiveAt.getTime() <= atMs);
+  return (inForce.length === 0 ? assignments[0] : inForce.reduce((latest, one) => (one.effectiveAt > latest.effectiveAt ? one : latest)))?.tier;
+}
+
+function workOut(tenant: TenantPolicyRows, period: CompiledPeriod, lastMs: number): PartRules[] {
   const restarts = tenant.assignments
     .filter(({ usage, effectiveAt }) => usage === 'restart' && effectiveAt.getTime() > period.startMs && effectiveAt.getTime() <= lastMs)
     .map(({ effectiveAt }) => effectiveAt.getTime())

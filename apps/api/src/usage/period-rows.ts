@@ -1,7 +1,7 @@
 import { periodOfId, type JournalRow, type TenantPeriod } from '@quotaplane/usage';
 import type { Tx } from '../database/prisma.service';
 import { calendarsOf, WITH_CALENDARS, type CalendarRows } from '../tenants/tenant-calendar';
-import type { PeriodRow } from './fold-sql';
+import { readKnownPeriods, type PeriodRow } from './fold-sql';
 
 const NO_TENANT: CalendarRows = { timezone: 'UTC', anchorDay: 1, calendars: [] };
 
@@ -13,12 +13,10 @@ const periodIn = (tenant: CalendarRows, id: string): TenantPeriod | undefined =>
 export async function periodRowsOf(tx: Tx, rows: readonly Pick<JournalRow, 'tenant' | 'periodId'>[]): Promise<PeriodRow[]> {
   const pairs = new Map(rows.map(({ tenant, periodId }) => [`${tenant}|${periodId}`, { tenant, periodId }]));
   if (pairs.size === 0) return [];
-  const slugs = [...new Set(rows.map(({ tenant }) => tenant))];
-  const [known, tenants] = await Promise.all([
-    tx.usagePeriod.findMany({ where: { tenant: { in: slugs }, periodId: { in: [...new Set(rows.map(({ periodId }) => periodId))] } }, select: { tenant: true, periodId: true } }),
-    tx.tenant.findMany({ where: { slug: { in: slugs } }, select: { slug: true, timezone: true, anchorDay: true, ...WITH_CALENDARS } }),
-  ]);
-  for (const { tenant, periodId } of known) pairs.delete(`${tenant}|${periodId}`);
+  for (const { tenant, periodId } of await readKnownPeriods(tx, [...pairs.values()])) pairs.delete(`${tenant}|${periodId}`);
+  if (pairs.size === 0) return [];
+  const slugs = [...new Set([...pairs.values()].map(({ tenant }) => tenant))];
+  const tenants = await tx.tenant.findMany({ where: { slug: { in: slugs } }, select: { slug: true, timezone: true, anchorDay: true, ...WITH_CALENDARS } });
   const calendars = new Map(tenants.map((row) => [row.slug, row]));
   // At the turn of a month they are all asked for at once, and most have one of a few calendars.
   const cut = new Map<string, TenantPeriod | undefined>();

@@ -31,6 +31,8 @@ export interface FiguresOptions {
   readonly db?: PrismaService | Tx;
   /** Rules as of then; now when left out. An ended period has those of its last ms. */
   readonly instant?: Date;
+  /** What `readUsageSums` says of these tenants and periods, where the caller knows it already. */
+  readonly sums?: readonly UsageSumRow[];
 }
 
 /** The bill's own reading of the ledger: every tenant, meter and period with its figures, settled by the rules that held. */
@@ -67,9 +69,9 @@ export class UsageLedger {
    * those alone that were used.
    */
   async figuresOf(
-    tenants: readonly TenantPolicyRows[], periods: ReadonlyMap<string, readonly TenantPeriod[]>, { db = this.prisma, instant = new Date(this.clock.now()) }: FiguresOptions = {},
+    tenants: readonly TenantPolicyRows[], periods: ReadonlyMap<string, readonly TenantPeriod[]>, { db = this.prisma, instant = new Date(this.clock.now()), sums }: FiguresOptions = {},
   ): Promise<MeterFigures[]> {
-    const rows = await readUsageSums(db, tenants.map(({ tenant }) => tenant), [...periods.values()].flat().map(({ id }) => id));
+    const rows = sums ?? await readUsageSums(db, tenants.map(({ tenant }) => tenant), [...periods.values()].flat().map(({ id }) => id));
     const byPeriod = new Map<string, UsageSumRow[]>();
     for (const row of rows) {
       const key = `${row.tenant}|${row.periodId}`;
