@@ -11,7 +11,11 @@ export interface TouchedPeriod {
  */
 export async function touchUsage(tx: Tx, touched: readonly TouchedPeriod[]): Promise<void> {
   const unique = new Map(touched.map(({ tenant, periodId }) => [`${tenant}|${periodId}`, { tenant, periodId }]));
-  if (unique.size > 0) await tx.usageTouch.createMany({ data: [...unique.values()] });
+  if (unique.size === 0) return;
+  const rows = [...unique.values()];
+  await tx.$executeRaw`
+    INSERT INTO usage_touches (tenant, period_id) SELECT tenant, period_id
+    FROM unnest(${rows.map(({ tenant }) => tenant)}::text[], ${rows.map(({ periodId }) => periodId)}::text[]) AS touched(tenant, period_id)`;
 }
 
 /**
