@@ -41,9 +41,9 @@ export class TenantListService {
     const [tenants, figures, usage] = await Promise.all([
       this.prisma.tenant.findMany({ where: { slug: { in: [...slugs] } }, include: WITH_ASSIGNMENTS }),
       readTenantFigures(this.prisma, slugs, now),
-      this.ledger.itemsOf(slugs, 'current', now.toISOString()),
+      this.ledger.itemsOf(slugs, 'current', now.toISOString(), { meter: 'requests' }),
     ]);
-    const months = new Map(usage.filter(({ meter }) => meter === 'requests').map((item) => [item.tenant, item]));
+    const months = new Map(usage.map((item) => [item.tenant, item]));
     return new Map(tenants.map((row) => [row.slug, {
       ...tenantFromRow(row, now),
       monthUsed: months.get(row.slug)?.used ?? '0',

@@ -10,7 +10,7 @@ import type { MeterFigures, TenantPeriod } from './meter-figures';
 import { partRulesOf, settlePart } from './part-rules';
 import { readReached } from './reached-thresholds';
 import { usageItemOf } from './usage-item';
-import { readUsageSums, type UsageSumRow } from './usage-sql';
+import { readRecordedPeriods, readUsageSums, type UsageSumRow } from './usage-sql';
 
 /** `current`: the running periods; `2026-11`: those that start in that month. */
 export type PeriodSelector = string;
@@ -33,6 +33,8 @@ export interface FiguresOptions {
   readonly instant?: Date;
   /** What `readUsageSums` says of these tenants and periods, where the caller knows it already. */
   readonly sums?: readonly UsageSumRow[];
+  /** The only meter that is wanted. */
+  readonly meter?: string;
 }
 
 /** The bill's own reading of the ledger: every tenant, meter and period with its figures, settled by the rules that held. */
@@ -46,16 +48,18 @@ export class UsageLedger {
   }
 
   /** Figures of some tenants, sorted by tenant, period and meter. Deleted tenants appear where they have used something. */
-  async itemsOf(slugs: readonly string[], selector: PeriodSelector, asOf: string): Promise<UsageItem[]> {
-    return (await this.settledItemsOf(slugs, selector, asOf)).map(({ item }) => item);
+  async itemsOf(slugs: readonly string[], selector: PeriodSelector, asOf: string, only?: { readonly meter: string }): Promise<UsageItem[]> {
+    return (await this.settledItemsOf(slugs, selector, asOf, only)).map(({ item }) => item);
   }
 
-  async settledItemsOf(slugs: readonly string[], selector: PeriodSelector, asOf: string): Promise<SettledItem[]> {
+  async settledItemsOf(slugs: readonly string[], selector: PeriodSelector, asOf: string, { meter: only }: { readonly meter?: string } = {}): Promise<SettledItem[]> {
     const now = new Date(this.clock.now());
-    const tenants = await readPolicyRows(this.prisma, slugs, { overrides: 'all', now });
+    const tenants = await readPolicyRows(this.prisma, slugs, { overrides: 'quotas', now });
     const periods = await this.periodsOf(tenants, selector);
-    const figures = await this.figuresOf(tenants, periods, { instant: now });
-    const reached = await readReached(this.prisma, slugs, [...periods.values()].flat());
+    const [figures, reached] = await Promise.all([
+      this.figuresOf(tenants, periods, { instant: now, ...(only === undefined ? {} : { meter: only }) }),
+      readReached(this.prisma, slugs, [...periods.values()].flat()),
+    ]);
     return figures.map((meter) => {
       const period = periods.get(meter.tenant)?.find(({ id }) => id === meter.period.id);
       const status = period?.isClosed === true ? 'closed' : meter.period.endMs <= now.getTime() ? 'ended' : 'open';
@@ -69,9 +73,9 @@ export class UsageLedger {
    * those alone that were used.
    */
   async figuresOf(
-    tenants: readonly TenantPolicyRows[], periods: ReadonlyMap<string, readonly TenantPeriod[]>, { db = this.prisma, instant = new Date(this.clock.now()), sums }: FiguresOptions = {},
+    tenants: readonly TenantPolicyRows[], periods: ReadonlyMap<string, readonly TenantPeriod[]>, { db = this.prisma, instant = new Date(this.clock.now()), sums, meter }: FiguresOptions = {},
   ): Promise<MeterFigures[]> {
-    const rows = sums ?? await readUsageSums(db, tenants.map(({ tenant }) => tenant), [...periods.values()].flat().map(({ id }) => id));
+    const rows = sums ?? await readUsageSums(db, tenants.map(({ tenant }) => tenant), [...periods.values()].flat().map(({ id }) => id), undefined, meter);
     const byPeriod = new Map<string, UsageSumRow[]>();
     for (const row of rows) {
       const key = `${row.tenant}|${row.periodId}`;
@@ -80,22 +84,27 @@ export class UsageLedger {
       else byPeriod.set(key, [row]);
     }
     return [...tenants].sort((a, b) => (a.tenant < b.tenant ? -1 : 1)).flatMap((tenant) =>
-      (periods.get(tenant.tenant) ?? []).flatMap((period) => metersOf(tenant, period, byPeriod.get(`${tenant.tenant}|${period.id}`) ?? [], instant)));
+      (periods.get(tenant.tenant) ?? []).flatMap((period) => metersOf(tenant, period, byPeriod.get(`${tenant.tenant}|${period.id}`) ?? [], { instant, meter })));
   }
 
   private async periodsOf(tenants: readonly TenantPolicyRows[], selector: PeriodSelector): Promise<ReadonlyMap<string, readonly ListedPeriod[]>> {
     const nowMs = this.clock.now();
-    if (selector === 'current') {
-      return new Map(tenants.map((tenant) => [tenant.tenant, [{ ...tenantPeriodAt(tenant, nowMs), isClosed: false }]]));
+    // Tenants that were read together share their calendars, and cutting one takes longer than all the rest.
+    const known = new Map<TenantPolicyRows['calendars'], readonly ListedPeriod[]>();
+    const cut = (tenant: TenantPolicyRows): readonly ListedPeriod[] => {
+      const periods = known.get(tenant.calendars) ?? (selector === 'current' ? [{ ...tenantPeriodAt(tenant, nowMs), isClosed: false }] : calendarOf(tenant, selector));
+      known.set(tenant.calendars, periods);
+      return periods;
+    };
+    if (selector === 'current') return new Map(tenants.map((tenant) => [tenant.tenant, cut(tenant)]));
+    const recorded = new Map<string, ListedPeriod[]>();
+    for (const row of await readRecordedPeriods(this.prisma, tenants.map(({ tenant }) => tenant), selector)) {
+      const period = { id: row.periodId, startMs: row.startAt.getTime(), endMs: row.endAt.getTime(), timezone: row.timezone, isClosed: row.closedAt !== null };
+      recorded.set(row.tenant, [...(recorded.get(row.tenant) ?? []), period]);
     }
-    const recorded = await this.prisma.usagePeriod.findMany({
-      where: { tenant: { in: tenants.map(({ tenant }) => tenant) }, periodId: { startsWith: `${selector}-` } },
-    });
     return new Map(tenants.map((tenant) => {
-      const counted = recorded.filter((row) => row.tenant === tenant.tenant).map((row): ListedPeriod => ({
-        id: row.periodId, startMs: row.startAt.getTime(), endMs: row.endAt.getTime(), timezone: row.timezone, isClosed: row.closedAt !== null,
-      }));
-      const computed = calendarOf(tenant, selector).filter((period) => period.startMs <= nowMs && period.endMs > tenant.createdAt.getTime() &&
+      const counted = recorded.get(tenant.tenant) ?? [];
+      const computed = cut(tenant).filter((period) => period.startMs <= nowMs && period.endMs > tenant.createdAt.getTime() &&
         !counted.some((other) => other.startMs < period.endMs && period.startMs < other.endMs));
       return [tenant.tenant, [...counted, ...computed].sort((a, b) => a.startMs - b.startMs)];
     }));
@@ -107,13 +116,13 @@ const calendarOf = (tenant: TenantPolicyRows, month: string): ListedPeriod[] =>
   tenantPeriods(tenant, { nowMs: Date.parse(`${month}-15T12:00:00Z`), before: 2, after: 2 })
     .filter(({ id }) => id.startsWith(`${month}-`)).map((period) => ({ ...period, isClosed: false }));
 
-function metersOf(tenant: TenantPolicyRows, period: TenantPeriod, rows: readonly UsageSumRow[], instant: Date): MeterFigures[] {
+function metersOf(tenant: TenantPolicyRows, period: TenantPeriod, rows: readonly UsageSumRow[], { instant, meter: only }: { readonly instant: Date; readonly meter: string | undefined }): MeterFigures[] {
   if (tenant.deletedAt !== null && rows.length === 0) return [];
   const rules = partRulesOf(tenant, period, instant);
   // Units of a part that the tenant's timeline does not make (a clock of this process that is behind) count by the last rules there are.
   const last = rules.at(-1);
   const quotas = tenant.deletedAt === null ? (last?.quotas ?? []).map(({ meter }) => meter) : [];
-  const meters = [...new Set([...quotas, ...rows.map(({ meter }) => meter)])].sort();
+  const meters = [...new Set([...quotas, ...rows.map(({ meter }) => meter)])].filter((meter) => only === undefined || meter === only).sort();
   return meters.map((meter) => {
     const own = rows.filter((row) => row.meter === meter);
     const beyond = own.filter(({ part }) => !rules.some((rule) => rule.part === part));
