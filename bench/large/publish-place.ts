@@ -1,69 +1,22 @@
-import { spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { startPostgres, startRedis } from '@quotaplane/testing';
 import pg from 'pg';
-import { RestClient } from './rest-client';
+import { startControlPlane } from './control-plane';
+import type { RestClient } from './rest-client';
 import type { PublishPlace } from './tier-publish';
 
 const TIER = 'bulk';
-const START_LIMIT_MS = 60_000;
 
 /** Stores, an API and a worker of their own, with one tier of so many tenants, a tenth of which have overrides and all of which have usage. */
 export async function startPublishPlace(tenants: number): Promise<PublishPlace & { readonly stop: () => Promise<void> }> {
-  const root = process.cwd();
-  const built = mkdtempSync(join(root, 'node_modules', '.bench-api-'));
-  const ends: (() => Promise<unknown> | void)[] = [() => rmSync(built, { recursive: true, force: true })];
-  const stop = async (): Promise<void> => {
-    for (const end of ends.reverse()) await end();
-  };
+  const { api, rest, token, databaseUrl, redisUrl, startWorker, stop } = await startControlPlane();
   try {
-    const { bundle } = (await import(pathToFileURL(join(root, 'tools/build.mjs')).href)) as { bundle: (options: object) => Promise<void> };
-    const input = Object.fromEntries(['main', 'worker'].map((entry) => [entry, join(root, `apps/api/src/${entry}.ts`)]));
-    await bundle({ input, tsconfig: join(root, 'apps/api/tsconfig.json'), outDir: built });
-    const [postgres, redis] = await Promise.all([startPostgres({ migrationsDir: join(root, 'prisma/migrations') }), startRedis()]);
-    ends.push(() => postgres.stop(), () => redis.stop());
-    const token = randomBytes(24).toString('base64url');
-    const env = { DATABASE_URL: postgres.url, REDIS_URL: redis.url, QUOTAPLANE_HOST: '127.0.0.1', PORT: '0', QUOTAPLANE_BOOTSTRAP_TOKEN: token, ...secrets() };
-    const start = (entry: string, ready: RegExp) => startProcess(join(built, `${entry}.mjs`), env, ready, (end) => ends.push(end));
-    const apiUrl = await start('main', /The API listens on (http:\S+)/);
-    const rest = new RestClient(apiUrl, token);
     await createTier(rest);
-    const slugs = await fill(postgres.url, tenants);
-    await start('worker', /The worker publishes/);
-    return { apiUrl, token, redisUrl: redis.url, tier: TIER, slugs, stop };
+    const slugs = await fill(databaseUrl, tenants);
+    await startWorker();
+    return { apiUrl: api.url, token, redisUrl, tier: TIER, slugs, stop };
   } catch (error) {
     await stop();
     throw error;
   }
-}
-
-const secrets = (): Record<string, string> =>
-  Object.fromEntries(['QUOTAPLANE_TOKEN_PEPPER', 'QUOTAPLANE_SESSION_KEY', 'QUOTAPLANE_SIGNING_KEY'].map((name) => [name, randomBytes(32).toString('base64url')]));
-
-function startProcess(path: string, env: Record<string, string>, ready: RegExp, onStarted: (end: () => Promise<void>) => void): Promise<string> {
-  const child = spawn(process.execPath, [path], { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
-  onStarted(async () => {
-    const ended = new Promise((resolve) => child.once('exit', resolve));
-    if (child.exitCode === null && child.kill('SIGKILL')) await ended;
-  });
-  return new Promise((resolve, reject) => {
-    let output = '';
-    const timer = setTimeout(() => reject(new RangeError(`${path} is not ready: ${output}`)), START_LIMIT_MS);
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.on('data', (piece) => {
-        output += String(piece);
-        if (/WARN|ERROR/.test(String(piece))) process.stderr.write(String(piece));
-        const found = ready.exec(output);
-        if (found === null) return;
-        clearTimeout(timer);
-        resolve(found[1] ?? '');
-      });
-    }
-    child.once('exit', (code) => reject(new RangeError(`${path} ended with ${code}: ${output}`)));
-  });
 }
 
 async function createTier(rest: RestClient): Promise<void> {
