@@ -72,7 +72,7 @@ export class QuotaGuard implements CanActivate {
    * @param fields by name, for answers without headers
    */
   protected deny(problem: QuotaProblem, fields: Readonly<Record<string, string>>, _context: ExecutionContext): never {
-    throw new QuotaProblemException(problem, fields);
+    throw QuotaProblemException.ofDecision(problem, fields);
   }
 
   private decideOnce(context: ExecutionContext, callContext: CallContext, rules: NestHandlerRules, arrivedAtMs: number): Promise<boolean> {

@@ -21,18 +21,22 @@ export function denialProblem(decision: GuardDecision, context: ProblemContext):
   const violated = decision.limits.filter((report) => report.isViolated);
   const retryAfter = decision.retryAfterMs === undefined ? undefined : retryAfterSeconds(decision.retryAfterMs);
   const binding = violated.length > 0 ? decision.binding : undefined;
-  return {
-    ...problemOf(code, detailOf(code, binding, decision.cost, retryAfter), context),
-    ...(binding ? bindingMembers(binding) : {}),
-    ...(violated.length > 0 ? { 'violated-policies': violated.map((report) => report.name) } : {}),
-    ...(retryAfter === undefined ? {} : { retryAfter }),
-    ...(context.docsUrl ? { docs: binding ? `${context.docsUrl}#${binding.name}` : context.docsUrl } : {}),
-  };
+  const { type, title, status } = ERROR_CODES[code];
+  // Member by member, for denials may come by the thousand a second; in the order of the response contract.
+  const problem: Writable<DenialProblem> = { type, title, status, detail: detailOf(code, binding, decision.cost, retryAfter), code, requestId: context.requestId };
+  if (binding) {
+    problem.scope = binding.scope;
+    problem.policy = binding.name;
+    problem.limit = binding.limit;
+    problem.reset = secondsUp(binding.resetAfterMs);
+  }
+  if (violated.length > 0) problem['violated-policies'] = violated.map((report) => report.name);
+  if (retryAfter !== undefined) problem.retryAfter = retryAfter;
+  if (context.docsUrl) problem.docs = binding ? `${context.docsUrl}#${binding.name}` : context.docsUrl;
+  return problem;
 }
 
-function bindingMembers(binding: GuardReport): Pick<DenialProblem, 'scope' | 'policy' | 'limit' | 'reset'> {
-  return { scope: binding.scope, policy: binding.name, limit: binding.limit, reset: secondsUp(binding.resetAfterMs) };
-}
+type Writable<Value> = { -readonly [Name in keyof Value]: Value[Name] };
 
 function detailOf(code: ErrorCode, binding: GuardReport | undefined, cost: number, retryAfter: number | undefined): string {
   if (code === 'blocked') return 'this caller is blocked, or its account suspended';

@@ -20,4 +20,15 @@ export class QuotaProblemException extends HttpException {
     this.message = problem.detail;
     this.extensions = { ...problem, rateLimit: fields };
   }
+
+  /** @internal Without a stack: a refusal is no fault, nobody looks for the line it came from, and to find that out costs more than to decide. */
+  static ofDecision(problem: QuotaProblem, fields: Readonly<Record<string, string>>): QuotaProblemException {
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
+    try {
+      return new QuotaProblemException(problem, fields);
+    } finally {
+      Error.stackTraceLimit = stackTraceLimit;
+    }
+  }
 }
