@@ -11,7 +11,7 @@ interface Lap {
 }
 
 const FULL: Lap = { warmUpMs: 3_000, sliceMs: 1_000, rounds: 9 };
-const QUICK: Lap = { warmUpMs: 1_200, sliceMs: 500, rounds: 4 };
+const QUICK: Lap = { warmUpMs: 2_500, sliceMs: 400, rounds: 4 };
 const RESULTS = 'bench/results-http.md';
 
 /** What is measured: who guards, and whether its callers are within their limits. Unguarded comes twice, to show what two figures of one app differ by. */
