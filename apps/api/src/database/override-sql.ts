@@ -4,14 +4,12 @@ import { Prisma } from './rows';
 
 /** Single subjects of a tenant whose overrides count or will, by scope. Reads the index of (tenant, subject) and takes no lock. */
 export async function countSubjects(db: PrismaService, tenantId: string, now: Date): Promise<Readonly<Record<OverridableScope, number>>> {
-  const rows = await db.$queryRaw<{ scope: OverridableScope; subjects: bigint }[]>`
-    SELECT split_part(subject_field, ':', 1) AS scope, count(*) AS subjects FROM (
-      SELECT DISTINCT subject_field FROM overrides
+  const [counts] = await db.$queryRaw<Record<OverridableScope, bigint>[]>`
+    SELECT count(*) FILTER (WHERE field LIKE 'key:%') AS key, count(*) FILTER (WHERE field LIKE 'user:%') AS user, count(*) FILTER (WHERE field LIKE 'ip:%') AS ip FROM (
+      SELECT DISTINCT subject_field AS field FROM overrides
       WHERE tenant_id = ${tenantId}::uuid AND subject_field <> '' AND reverted_at IS NULL AND (until_at IS NULL OR until_at > ${now})
-    ) subjects
-    GROUP BY 1`;
-  const counts = new Map(rows.map(({ scope, subjects }) => [scope, Number(subjects)]));
-  return { key: counts.get('key') ?? 0, user: counts.get('user') ?? 0, ip: counts.get('ip') ?? 0 };
+    ) subjects`;
+  return { key: Number(counts?.key ?? 0n), user: Number(counts?.user ?? 0n), ip: Number(counts?.ip ?? 0n) };
 }
 
 /** `[subject_field, id, mode, set, from, until, created, updated]`, instants in epoch ms. */

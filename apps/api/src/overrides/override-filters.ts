@@ -1,6 +1,6 @@
 import type { Override } from '@quotaplane/contracts';
 import type { PrismaService } from '../database/prisma.service';
-import type { Prisma } from '../database/rows';
+import { Prisma } from '../database/rows';
 
 /** Overrides of a state are read whole up to this number; where there are more, the newest of them are near at hand in the order of the list. */
 const FEW = 2_000;
@@ -20,17 +20,17 @@ export function whereState(state: Override['state'], now: Date): Prisma.Override
 export async function whereStateOfAll(db: PrismaService, state: Override['state'], now: Date): Promise<Prisma.OverrideWhereInput> {
   const where = whereState(state, now);
   if (state === 'reverted') return where;
-  const ids = await readIds(db, state, now);
-  return ids.length > FEW ? where : { id: { in: ids }, ...where };
+  const ids = ofState(state, now);
+  const [counted] = await db.$queryRaw<{ found: bigint }[]>`SELECT count(*) AS found FROM (${ids}) found`;
+  if (Number(counted?.found ?? 0n) > FEW) return where;
+  const rows = await db.$queryRaw<{ id: string }[]>`SELECT id::text FROM overrides WHERE id IN (${ids})`;
+  return { id: { in: rows.map(({ id }) => id) }, ...where };
 }
 
-async function readIds(db: PrismaService, state: 'scheduled' | 'active' | 'ended', now: Date): Promise<string[]> {
-  const rows = state === 'scheduled'
-    ? await db.$queryRaw<{ id: string }[]>`SELECT id::text FROM overrides WHERE reverted_at IS NULL AND from_at > ${now} LIMIT ${FEW + 1}`
-    : state === 'ended'
-      ? await db.$queryRaw<{ id: string }[]>`SELECT id::text FROM overrides WHERE reverted_at IS NULL AND until_at <= ${now} LIMIT ${FEW + 1}`
-      : await db.$queryRaw<{ id: string }[]>`
-        (SELECT id::text FROM overrides WHERE reverted_at IS NULL AND until_at > ${now} LIMIT ${FEW + 1})
-        UNION ALL (SELECT id::text FROM overrides WHERE reverted_at IS NULL AND until_at IS NULL LIMIT ${FEW + 1})`;
-  return rows.map(({ id }) => id);
+/** At least those of the state, one more than few at most of each kind, by the indexes of start and end. */
+function ofState(state: 'scheduled' | 'active' | 'ended', now: Date): Prisma.Sql {
+  const some = (condition: Prisma.Sql): Prisma.Sql => Prisma.sql`(SELECT id FROM overrides WHERE reverted_at IS NULL AND ${condition} LIMIT ${FEW + 1})`;
+  if (state === 'scheduled') return some(Prisma.sql`from_at > ${now}`);
+  if (state === 'ended') return some(Prisma.sql`until_at <= ${now}`);
+  return Prisma.sql`${some(Prisma.sql`until_at > ${now}`)} UNION ALL ${some(Prisma.sql`until_at IS NULL`)}`;
 }

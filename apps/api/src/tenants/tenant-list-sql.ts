@@ -2,6 +2,7 @@ import type { RouteInput, routes } from '@quotaplane/contracts';
 import type { PrismaService } from '../database/prisma.service';
 import { Prisma } from '../database/rows';
 import { isFiltered, matchesFilters } from './tenant-filters';
+import type { ShownTenant } from './tenants.mapping';
 
 export type TenantListQuery = RouteInput<typeof routes.tenantsList>['query'];
 type SortKey = 'slug' | 'name' | 'createdAt' | 'monthUsed';
@@ -19,7 +20,7 @@ interface PageOptions {
 }
 
 /** Rows of an order that are looked through for matches; a page that they do not fill is made of all matches, which are few then or far away. */
-const WALKED_MAX = 4_000;
+const WALKED_MAX = 1_000;
 
 /** One order of the list: what is compared is what its index is made of, and the slug behind it makes the order total (C074). */
 interface Order {
@@ -105,12 +106,39 @@ const monthsWalk = ({ beyond, direction, place, matches, limit, now }: Walk & { 
     ) found ORDER BY found.key ${direction}, slug COLLATE "C" ${direction} LIMIT ${limit}`;
 };
 
-/** Denials of the last hour and overrides in force, of many tenants at once. Rows of traffic exist only where there was some. */
-export async function readTenantFigures(db: PrismaService, slugs: readonly string[], now: Date): Promise<ReadonlyMap<string, { readonly denied: number; readonly overrides: number }>> {
-  const rows = await db.$queryRaw<{ slug: string; denied: bigint; overrides: bigint }[]>`
-    SELECT t.slug,
-      COALESCE((SELECT sum(m.denied) FROM traffic_minutes m WHERE m.tenant = t.slug AND m.minute > ${now}::timestamptz - interval '1 hour'), 0)::bigint AS denied,
-      (SELECT count(*) FROM overrides o WHERE o.tenant_id = t.id AND o.reverted_at IS NULL AND o.from_at <= ${now} AND (o.until_at IS NULL OR o.until_at > ${now})) AS overrides
-    FROM tenants t WHERE t.slug = ANY(${[...slugs]}::text[])`;
-  return new Map(rows.map(({ slug, denied, overrides }) => [slug, { denied: Number(denied), overrides: Number(overrides) }]));
+/** A tenant as it is listed, with its figures: denials of the last hour, where there was traffic, and overrides in force. */
+export interface ListedTenant {
+  readonly row: ShownTenant;
+  readonly denied: number;
+  readonly overrides: number;
 }
+
+/** Instants in epoch ms; assignments `[effective, tier]`, oldest first; calendars `[from, timezone, anchorDay]`. */
+type StoredListed = readonly [
+  slug: string, name: string, status: string, version: number, reserved: boolean, timezone: string, anchorDay: number, createdMs: number, updatedMs: number,
+  assignments: readonly (readonly [effectiveMs: number, tier: string])[] | null, calendars: readonly (readonly [fromMs: number, timezone: string, anchorDay: number])[] | null,
+  denied: number, overrides: number,
+];
+
+/** Tenants of one page, in one statement and as one text, by primary keys and indexes. */
+export async function readListedTenants(db: PrismaService, slugs: readonly string[], now: Date): Promise<ListedTenant[]> {
+  const [found] = await db.$queryRaw<{ rows: string | null }[]>`
+    SELECT json_agg(json_build_array(t.slug, t.name, t.status, t.version, t.reserved, t.timezone, t.anchor_day, ${epochMs('t.created_at')}, ${epochMs('t.updated_at')},
+      (SELECT json_agg(json_build_array(${epochMs('a.effective_at')}, tiers.slug) ORDER BY a.effective_at) FROM tier_assignments a JOIN tiers ON tiers.id = a.tier_id WHERE a.tenant_id = t.id),
+      (SELECT json_agg(json_build_array(${epochMs('c.from_at')}, c.timezone, c.anchor_day)) FROM tenant_calendars c WHERE c.tenant_id = t.id),
+      COALESCE((SELECT sum(m.denied) FROM traffic_minutes m WHERE m.tenant = t.slug AND m.minute > ${now}::timestamptz - interval '1 hour'), 0),
+      (SELECT count(*) FROM overrides o WHERE o.tenant_id = t.id AND o.reverted_at IS NULL AND o.from_at <= ${now} AND (o.until_at IS NULL OR o.until_at > ${now}))
+    ))::text AS rows FROM tenants t WHERE t.slug = ANY(${[...slugs]}::text[])`;
+  return found?.rows ? (JSON.parse(found.rows) as StoredListed[]).map(listedFrom) : [];
+}
+
+const epochMs = (column: string): Prisma.Sql => Prisma.raw(`(EXTRACT(epoch FROM ${column}) * 1000)::bigint`);
+
+const listedFrom = ([slug, name, status, version, reserved, timezone, anchorDay, createdMs, updatedMs, assignments, calendars, denied, overrides]: StoredListed): ListedTenant => ({
+  row: {
+    slug, name, status, version, reserved, timezone, anchorDay, createdAt: new Date(createdMs), updatedAt: new Date(updatedMs),
+    assignments: (assignments ?? []).map(([effectiveMs, tier]) => ({ effectiveAt: new Date(effectiveMs), tier: { slug: tier } })),
+    calendars: (calendars ?? []).map(([fromMs, zone, day]) => ({ fromAt: new Date(fromMs), timezone: zone, anchorDay: day })),
+  },
+  denied, overrides,
+});

@@ -6,9 +6,9 @@ import { PrismaService } from '../database/prisma.service';
 import type { Caller } from '../http/caller';
 import { pageOfRows, readCursor } from '../http/page-cursor';
 import { UsageLedger } from '../usage/usage-ledger';
-import { readTenantFigures, readTenantPage } from './tenant-list-sql';
+import { readListedTenants, readTenantPage } from './tenant-list-sql';
 import { invalidField } from './tenant-rules';
-import { tenantFromRow, WITH_ASSIGNMENTS } from './tenants.mapping';
+import { tenantFromRow } from './tenants.mapping';
 
 /** Keys that Postgres reads as numbers; any other is text. */
 const NUMBER_KEYS: readonly string[] = ['createdAt', '-createdAt', 'monthUsed', '-monthUsed'];
@@ -38,18 +38,17 @@ export class TenantListService {
   }
 
   private async rowsOf(slugs: readonly string[], now: Date): Promise<ReadonlyMap<string, TenantRow>> {
-    const [tenants, figures, usage] = await Promise.all([
-      this.prisma.tenant.findMany({ where: { slug: { in: [...slugs] } }, include: WITH_ASSIGNMENTS }),
-      readTenantFigures(this.prisma, slugs, now),
+    const [tenants, usage] = await Promise.all([
+      readListedTenants(this.prisma, slugs, now),
       this.ledger.itemsOf(slugs, 'current', now.toISOString(), { meter: 'requests' }),
     ]);
     const months = new Map(usage.map((item) => [item.tenant, item]));
-    return new Map(tenants.map((row) => [row.slug, {
+    return new Map(tenants.map(({ row, denied, overrides }) => [row.slug, {
       ...tenantFromRow(row, now),
       monthUsed: months.get(row.slug)?.used ?? '0',
       monthAllowance: months.get(row.slug)?.allowance ?? null,
-      deniedLastHour: figures.get(row.slug)?.denied ?? 0,
-      activeOverrides: figures.get(row.slug)?.overrides ?? 0,
+      deniedLastHour: denied,
+      activeOverrides: overrides,
     }]));
   }
 }
