@@ -29,8 +29,10 @@ export async function whereStateOfAll(db: PrismaService, state: Override['state'
 
 /** At least those of the state, one more than few at most of each kind, by the indexes of start and end. */
 function ofState(state: 'scheduled' | 'active' | 'ended', now: Date): Prisma.Sql {
-  const some = (condition: Prisma.Sql): Prisma.Sql => Prisma.sql`(SELECT id FROM overrides WHERE reverted_at IS NULL AND ${condition} LIMIT ${FEW + 1})`;
-  if (state === 'scheduled') return some(Prisma.sql`from_at > ${now}`);
-  if (state === 'ended') return some(Prisma.sql`until_at <= ${now}`);
-  return Prisma.sql`${some(Prisma.sql`until_at > ${now}`)} UNION ALL ${some(Prisma.sql`until_at IS NULL`)}`;
+  // In the order of the index: without one, the planner reads the table from its start where many match.
+  const some = (condition: Prisma.Sql, order: 'from_at' | 'until_at'): Prisma.Sql =>
+    Prisma.sql`(SELECT id FROM overrides WHERE reverted_at IS NULL AND ${condition} ORDER BY ${Prisma.raw(order)} LIMIT ${FEW + 1})`;
+  if (state === 'scheduled') return some(Prisma.sql`from_at > ${now}`, 'from_at');
+  if (state === 'ended') return some(Prisma.sql`until_at <= ${now}`, 'until_at');
+  return Prisma.sql`${some(Prisma.sql`until_at > ${now}`, 'until_at')} UNION ALL ${some(Prisma.sql`until_at IS NULL`, 'until_at')}`;
 }

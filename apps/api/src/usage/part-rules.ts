@@ -55,19 +55,42 @@ function rulesAt(tenant: TenantPolicyRows, period: CompiledPeriod, atMs: number,
   return { part, tier: segment.tier, tierVersion: segment.tierVersion, degraded: segment.degraded, quotas: segment.quotas };
 }
 
+/** What a part's rules say of one meter. A meter without a quota is unlimited and bills nothing. */
+interface MeterRules extends Pick<PartFigures, 'allowance' | 'overagePolicy' | 'carried' | 'granted'> {
+  /** As `settle` takes them. */
+  readonly rules: Parameters<typeof settle>[1];
+}
+
+/** Worked out once for all tenants that share the rules. */
+const knownMeters = new WeakMap<PartRules, Map<string, MeterRules>>();
+
+function meterRulesOf(part: PartRules, meter: string): MeterRules {
+  const ofPart = knownMeters.get(part) ?? new Map<string, MeterRules>();
+  knownMeters.set(part, ofPart);
+  const known = ofPart.get(meter);
+  if (known !== undefined) return known;
+  const quota = part.quotas.find((candidate) => candidate.meter === meter);
+  const allowance = quota === undefined || quota.allowance === null ? null : BigInt(quota.allowance);
+  const overagePolicy = quota?.overage ?? 'reject';
+  const made = {
+    allowance, overagePolicy, carried: extraUnits(quota, 'carry'), granted: extraUnits(quota, 'top-up'),
+    rules: { settlement: part.degraded, allowance, overage: overagePolicy },
+  };
+  ofPart.set(meter, made);
+  return made;
+}
+
 const extraUnits = (quota: CompiledQuota | undefined, kind: 'carry' | 'top-up'): bigint =>
   (quota?.extras ?? []).filter(({ source }) => source.startsWith(`${kind}:`)).reduce((sum, { units }) => sum + BigInt(units), 0n);
 
-/** One meter's part, settled. A meter without a quota is unlimited and bills nothing. */
-export function settlePart({ part, tier, tierVersion, degraded, quotas }: PartRules, meter: string, sums: UsageSums): PartFigures {
-  const quota = quotas.find((candidate) => candidate.meter === meter);
-  const allowance = quota === undefined || quota.allowance === null ? null : BigInt(quota.allowance);
-  const overagePolicy = quota?.overage ?? 'reject';
+/** One meter's part, settled. */
+export function settlePart(part: PartRules, meter: string, sums: UsageSums): PartFigures {
+  const { allowance, overagePolicy, carried, granted, rules } = meterRulesOf(part, meter);
+  const settled = settle(sums, rules);
+  // By name: spread, a million of them would be slow to make and slow to read.
   return {
-    ...settle(sums, { settlement: degraded, allowance, overage: overagePolicy }),
-    part, tier, tierVersion, allowance, overagePolicy,
-    settlement: degraded,
-    carried: extraUnits(quota, 'carry'),
-    granted: extraUnits(quota, 'top-up'),
+    part: part.part, tier: part.tier, tierVersion: part.tierVersion, allowance, carried, granted, overagePolicy, settlement: part.degraded,
+    admitted: settled.admitted, refunded: settled.refunded, degraded: settled.degraded, external: settled.external, late: settled.late,
+    corrections: settled.corrections, recovered: settled.recovered, settled: settled.settled, used: settled.used, overage: settled.overage, billable: settled.billable,
   };
 }

@@ -1,10 +1,19 @@
 import type { UsageBreakdown, UsageItem } from '@quotaplane/contracts';
-import type { MeterFigures, PartFigures } from './meter-figures';
+import type { MeterFigures, PartFigures, TenantPeriod } from './meter-figures';
 
 export interface ItemFacts {
   readonly status: UsageItem['status'];
   readonly thresholds: UsageItem['thresholds'];
   readonly asOf: string;
+}
+
+/** Meters of one period, and tenants with the same calendar, share it. */
+const shown = new WeakMap<TenantPeriod, UsageItem['period']>();
+
+function shownPeriodOf(period: TenantPeriod): UsageItem['period'] {
+  const known = shown.get(period) ?? { id: period.id, start: new Date(period.startMs).toISOString(), end: new Date(period.endMs).toISOString(), timezone: period.timezone };
+  shown.set(period, known);
+  return known;
 }
 
 /** Sum of one figure over a period's parts. */
@@ -37,7 +46,7 @@ export function usageItemOf({ tenant, meter, period, parts }: MeterFigures, { st
   return {
     tenant,
     meter,
-    period: { id: period.id, start: new Date(period.startMs).toISOString(), end: new Date(period.endMs).toISOString(), timezone: period.timezone },
+    period: shownPeriodOf(period),
     status,
     used: total((part) => part.used),
     allowance: allowance === null ? null : String(allowance),

@@ -122,11 +122,17 @@ function metersOf(tenant: TenantPolicyRows, period: TenantPeriod, rows: readonly
   // Units of a part that the tenant's timeline does not make (a clock of this process that is behind) count by the last rules there are.
   const last = rules.at(-1);
   const quotas = tenant.deletedAt === null ? (last?.quotas ?? []).map(({ meter }) => meter) : [];
-  const meters = [...new Set([...quotas, ...rows.map(({ meter }) => meter)])].filter((meter) => only === undefined || meter === only).sort();
+  const byMeter = new Map<string, UsageSumRow[]>(quotas.map((meter) => [meter, []]));
+  for (const row of rows) {
+    const known = byMeter.get(row.meter);
+    if (known) known.push(row);
+    else byMeter.set(row.meter, [row]);
+  }
+  const meters = only === undefined ? [...byMeter.keys()].sort() : [only].filter((meter) => byMeter.has(meter));
   return meters.map((meter) => {
-    const own = rows.filter((row) => row.meter === meter);
+    const own = byMeter.get(meter) ?? [];
     const beyond = own.filter(({ part }) => !rules.some((rule) => rule.part === part));
-    const parts = [...rules, ...beyond.flatMap(({ part }) => (last ? [{ ...last, part }] : []))].sort((a, b) => a.part - b.part);
+    const parts = last === undefined || beyond.length === 0 ? rules : [...rules, ...beyond.map(({ part }) => ({ ...last, part }))].sort((a, b) => a.part - b.part);
     return { tenant: tenant.tenant, meter, period, parts: parts.map((rule) => settlePart(rule, meter, own.find(({ part }) => part === rule.part) ?? NO_USAGE)) };
   });
 }

@@ -13,6 +13,8 @@ import { UsageLedger } from './usage-ledger';
 /** Tenants that an export reads at once, and that a list reads first: it goes on with twice as many as long as its page is not full. */
 const TENANTS_PER_PAGE = 250;
 const FIRST_TENANTS = 10;
+/** Pages of an export that are read while one is written: Postgres and this process work at the same time. */
+const PAGES_AHEAD = 3;
 /** Place of an item in the total order: tenant, period, meter. */
 const usageCursor = z.tuple([z.string().max(100), z.string().max(20), z.string().max(100)]);
 type Place = z.infer<typeof usageCursor>;
@@ -66,7 +68,7 @@ export class UsageService {
 
   /**
    * @param from first tenant to read, itself included
-   * @param isWhole everything will be taken: the next page is read while this one is written
+   * @param isWhole everything will be taken: the next pages are read while one is written
    */
   private async *pages(period: string, asOf: string, { only, from, isWhole }: { readonly only?: string; readonly from?: string; readonly isWhole: boolean }): AsyncGenerator<UsageItem[]> {
     if (only !== undefined) {
@@ -74,23 +76,27 @@ export class UsageService {
       return;
     }
     if (from !== undefined) yield await this.ledger.itemsOf([from], period, asOf);
-    const read = async (after: string, tenants: number): Promise<{ readonly items: UsageItem[]; readonly last: string | undefined }> => {
-      const slugs = await tenantPage(this.prisma, after, tenants);
-      return { items: slugs.length === 0 ? [] : await this.ledger.itemsOf(slugs, period, asOf), last: slugs.at(-1) };
-    };
-    let tenants = isWhole ? TENANTS_PER_PAGE : FIRST_TENANTS;
-    let next = read(from ?? '', tenants);
-    for (;;) {
-      const { items, last } = await next;
-      if (last === undefined) return;
-      tenants = Math.min(2 * tenants, TENANTS_PER_PAGE);
-      if (isWhole) {
-        next = read(last, tenants);
-        // Whoever takes it gets the error; one who goes away leaves it.
-        next.catch(() => undefined);
+    if (!isWhole) {
+      for (let [after, tenants] = [from ?? '', FIRST_TENANTS]; ; tenants = Math.min(2 * tenants, TENANTS_PER_PAGE)) {
+        const slugs = await tenantPage(this.prisma, after, tenants);
+        if (slugs.length === 0) return;
+        yield await this.ledger.itemsOf(slugs, period, asOf);
+        after = slugs.at(-1) ?? after;
       }
-      yield items;
-      if (!isWhole) next = read(last, tenants);
+    }
+    const ahead: Promise<UsageItem[]>[] = [];
+    for (let after: string | undefined = from ?? ''; after !== undefined || ahead.length > 0;) {
+      while (after !== undefined && ahead.length < PAGES_AHEAD) {
+        const slugs: string[] = await tenantPage(this.prisma, after, TENANTS_PER_PAGE);
+        after = slugs.at(-1);
+        if (slugs.length === 0) break;
+        const items = this.ledger.itemsOf(slugs, period, asOf);
+        // Whoever comes to it gets the error; one who went away leaves it.
+        items.catch(() => undefined);
+        ahead.push(items);
+      }
+      const items = ahead.shift();
+      if (items) yield await items;
     }
   }
 }
