@@ -5,6 +5,7 @@ import {
   listEntryState,
   overrideQuery,
   overrideState,
+  RESERVED_TENANTS,
   routes,
   slug,
   statementQuery,
@@ -31,6 +32,7 @@ export const CALLS = Object.fromEntries(
 
 export const ERROR_CODES_KNOWN = ERROR_CODE_NAMES;
 export const TENANT_STATUSES = tenantStatus.options;
+export const RESERVED_TENANT_SLUGS = RESERVED_TENANTS;
 export const TENANT_ORDERS = TENANT_SORTS;
 export const OVERRIDE_STATES = overrideState.options;
 export const LIST_ENTRY_STATES = listEntryState.options;

@@ -8,9 +8,9 @@ interface OperatorButtonProps extends Omit<ComponentPropsWithRef<'button'>, 'chi
 }
 
 /** Who is signed in; opens the operator's menu. */
-export function OperatorButton({ session, ...rest }: OperatorButtonProps): ReactNode {
+export function OperatorButton({ session, className = '', ...rest }: OperatorButtonProps): ReactNode {
   return (
-    <UnstyledButton className={classes.operator} aria-label={`Signed in as ${session.name}`} aria-haspopup="menu" {...rest}>
+    <UnstyledButton className={`${classes.operator} ${className}`} aria-label={`Signed in as ${session.name}`} aria-haspopup="menu" {...rest}>
       <span className={classes.avatar} aria-hidden>
         {initials(session.name)}
       </span>

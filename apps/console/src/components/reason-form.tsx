@@ -30,6 +30,7 @@ export function ReasonForm({ label, action, cancel, reason = '', isRunning, prob
         description="Kept in the audit log"
         required
         autoFocus
+        data-autofocus
         error={form.formState.errors.reason ? 'Say why, in 3 to 500 characters' : undefined}
         {...form.register('reason')}
       />

@@ -9,12 +9,15 @@ import { Count } from '../../../components/figures';
 import layout from '../../../components/layout.module.css';
 import { Loaded } from '../../../components/loaded';
 import { Empty } from '../../../components/notices';
+import { onDemand } from '../../../components/on-demand';
 import { Page } from '../../../components/page';
 import { formatWindow, plural } from '../../../format/number';
 import { useCan } from '../../session/api/session.queries';
 import { classListQuery } from '../api/class.queries';
-import { CreateClass, EditClass } from '../components/class-dialogs';
 import { FAIL_TONES, FAIL_WORDS } from '../components/fail-mode';
+
+const CreateClass = onDemand(async () => (await import('../components/class-dialogs')).CreateClass, ({ isOpen }) => isOpen);
+const EditClass = onDemand(async () => (await import('../components/class-dialogs')).EditClass, ({ edited }) => edited !== undefined);
 
 const column = columnsOf<EndpointClass>();
 const columns = [

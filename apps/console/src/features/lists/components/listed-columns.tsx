@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import { RESERVED_TENANTS } from '@quotaplane/contracts';
+import { RESERVED_TENANT_SLUGS } from '../../../api/contract.facts';
 import { Badge } from '../../../components/badge';
 import { columnsOf, type Column } from '../../../components/data-table';
 import { Time } from '../../../components/figures';
@@ -10,7 +10,7 @@ import { ListedState } from './listed-state';
 import classes from './lists.module.css';
 
 const column = columnsOf<Listed>();
-const isReserved = (tenant: string): boolean => RESERVED_TENANTS.some((reserved) => reserved === tenant);
+const isReserved = (tenant: string): boolean => RESERVED_TENANT_SLUGS.some((reserved) => reserved === tenant);
 
 /** @param onLift undefined where the operator may not */
 export function listedColumns(onLift: ((listed: Listed) => void) | undefined): Column<Listed>[] {

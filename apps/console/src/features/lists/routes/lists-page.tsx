@@ -7,15 +7,17 @@ import { DataTable } from '../../../components/data-table';
 import layout from '../../../components/layout.module.css';
 import { Loaded } from '../../../components/loaded';
 import { Empty, StaleMark } from '../../../components/notices';
+import { onDemand } from '../../../components/on-demand';
 import { Page } from '../../../components/page';
 import { useCan } from '../../session/api/session.queries';
 import { listedQuery } from '../api/list.queries';
-import { EntryDialog } from '../components/entry-dialog';
 import type { EntryValues } from '../components/entry-values';
-import { LiftDialog } from '../components/lift-dialog';
 import { LIST_EFFECTS, LIST_NAMES, type Listed } from '../components/listed';
 import { listedColumns } from '../components/listed-columns';
 import { LIST_VIEWS, listsSearch } from './lists.search';
+
+const EntryDialog = onDemand(async () => (await import('../components/entry-dialog')).EntryDialog, ({ start }) => start !== undefined);
+const LiftDialog = onDemand(async () => (await import('../components/lift-dialog')).LiftDialog, ({ listed }) => listed !== undefined);
 
 const route = getRouteApi('/console/lists');
 const LIST_WORDS = { penalty: 'Penalties', deny: 'Deny list', allow: 'Allow list' } as const;

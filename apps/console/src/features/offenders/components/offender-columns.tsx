@@ -1,5 +1,6 @@
 import { Link } from '@tanstack/react-router';
-import { RESERVED_TENANTS, type Offender } from '@quotaplane/contracts';
+import type { Offender } from '@quotaplane/contracts';
+import { RESERVED_TENANT_SLUGS } from '../../../api/contract.facts';
 import { Badge } from '../../../components/badge';
 import { columnsOf } from '../../../components/data-table';
 import { Time } from '../../../components/figures';
@@ -9,7 +10,7 @@ import { RaiseLink } from '../../overrides/components/raise-link';
 import classes from './offenders.module.css';
 
 const column = columnsOf<Offender>();
-const isReserved = (tenant: string): boolean => RESERVED_TENANTS.some((reserved) => reserved === tenant);
+const isReserved = (tenant: string): boolean => RESERVED_TENANT_SLUGS.some((reserved) => reserved === tenant);
 
 export const offenderKey = ({ tenant, subject }: Offender): string => `${tenant} ${subject.scope} ${subject.id}`;
 

@@ -1,7 +1,11 @@
 import { useState, type ReactNode } from 'react';
 import { Button, TextInput } from '@mantine/core';
-import { overrideQuery, slug as slugShape } from '@quotaplane/contracts';
+import { SLUG_PATTERN, SUBJECT_PATTERN } from '../../../api/contract.facts';
 import layout from '../../../components/layout.module.css';
+import { matching } from '../../../search/checked-search';
+
+const readTenant = matching(SLUG_PATTERN);
+const readSubject = matching(SUBJECT_PATTERN, 110);
 
 interface Filter {
   readonly tenant: string | undefined;
@@ -16,8 +20,8 @@ interface OverrideFiltersProps extends Filter {
 export function OverrideFilters({ tenant, subject, onChange }: OverrideFiltersProps): ReactNode {
   const [typed, setTyped] = useState({ tenant: tenant ?? '', subject: subject ?? '' });
   const wanted = { tenant: typed.tenant.trim() || undefined, subject: typed.subject.trim() || undefined };
-  const tenantFault = wanted.tenant === undefined || slugShape.safeParse(wanted.tenant).success ? undefined : 'a slug such as acme';
-  const subjectFault = overrideQuery.shape.subject.safeParse(wanted.subject).success ? undefined : 'key:…, user:… or ip:…';
+  const tenantFault = wanted.tenant === undefined || readTenant(wanted.tenant) !== undefined ? undefined : 'a slug such as acme';
+  const subjectFault = wanted.subject === undefined || readSubject(wanted.subject) !== undefined ? undefined : 'key:…, user:… or ip:…';
   return (
     <form
       className={layout.toolbar}

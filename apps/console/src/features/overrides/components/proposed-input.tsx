@@ -29,6 +29,8 @@ export function ProposedInput({ label, current, value, error, onChange, isAutoFo
         clampBehavior="none"
         error={value !== null && value < 0 ? 'Negative numbers are refused' : error}
         autoFocus={isAutoFocused}
+        // For the dialog's focus trap, should it come after the field.
+        data-autofocus={isAutoFocused || undefined}
         selectAllOnFocus
         value={value === null || Number.isNaN(value) ? '' : value}
         onChange={(typed) => onChange(typed === '' ? Number.NaN : Number(typed))}

@@ -8,15 +8,16 @@ import { DataTable } from '../../../components/data-table';
 import layout from '../../../components/layout.module.css';
 import { Loaded } from '../../../components/loaded';
 import { Empty, StaleMark } from '../../../components/notices';
+import { onDemand } from '../../../components/on-demand';
 import { Page } from '../../../components/page';
 import { useCan } from '../../session/api/session.queries';
 import { overrideListQuery } from '../api/override.queries';
 import { overrideColumns } from '../components/override-columns';
 import { OverrideFilters } from '../components/override-filters';
-import { RevertDialog } from '../components/revert-dialog';
 import { OVERRIDE_VIEWS, overridesSearch } from './overrides.search';
 
 const route = getRouteApi('/console/overrides');
+const RevertDialog = onDemand(async () => (await import('../components/revert-dialog')).RevertDialog, ({ override }) => override !== undefined);
 const VIEW_WORDS = { active: 'Active', scheduled: 'Scheduled', ended: 'Ended', reverted: 'Reverted', all: 'All' } as const;
 
 /** Overrides of all tenants: who has more than their tier gives, until when, and the way back. */

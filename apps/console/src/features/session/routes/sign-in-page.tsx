@@ -1,4 +1,4 @@
-import { useEffect, type ReactNode } from 'react';
+import type { ReactNode } from 'react';
 import { Button, PasswordInput, TextInput } from '@mantine/core';
 import { useDocumentTitle } from '@mantine/hooks';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
@@ -37,11 +37,10 @@ export function SignInPage(): ReactNode {
     },
     onError: (error) => showFieldErrors(error, form.setError, ['email', 'password']),
   });
-  useEffect(() => void loadCheck(), []);
   const { errors } = form.formState;
   return (
     <main className={classes.frame}>
-      <form className={classes.card} onSubmit={form.handleSubmit((values) => submit.mutate(values))} noValidate>
+      <form className={classes.card} onInput={() => void loadCheck()} onSubmit={form.handleSubmit((values) => submit.mutate(values))} noValidate>
         <div className={classes.brand}>
           <Logo size={36} />
           <span>Quotaplane</span>

@@ -3,7 +3,7 @@ import { CloseButton, Kbd, Select, TextInput } from '@mantine/core';
 import { useDebouncedCallback, useHotkeys } from '@mantine/hooks';
 import { useQuery } from '@tanstack/react-query';
 import { IconSearch } from '@tabler/icons-react';
-import { tenantStatus } from '@quotaplane/contracts';
+import { TENANT_STATUSES } from '../../../api/contract.facts';
 import { tierListQuery } from '../../tiers/api/tier.queries';
 import type { TenantsSearch } from '../routes/tenants.search';
 import layout from '../../../components/layout.module.css';
@@ -69,7 +69,7 @@ export function TenantFilters({ search, onChange }: TenantFiltersProps): ReactNo
         ]}
         clearButtonProps={{ 'aria-label': 'Any status' }}
         value={search.status ?? null}
-        onChange={(status) => onChange({ status: tenantStatus.safeParse(status).data })}
+        onChange={(status) => onChange({ status: TENANT_STATUSES.find((known) => known === status) })}
       />
     </div>
   );

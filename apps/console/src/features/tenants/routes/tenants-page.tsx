@@ -8,18 +8,19 @@ import { DataTable } from '../../../components/data-table';
 import layout from '../../../components/layout.module.css';
 import { Loaded } from '../../../components/loaded';
 import { Empty, StaleMark } from '../../../components/notices';
+import { onDemand } from '../../../components/on-demand';
 import { Page } from '../../../components/page';
 import { downloadText, toCsv } from '../../../format/csv';
 import { formatCount } from '../../../format/number';
 import { useCan } from '../../session/api/session.queries';
 import { tenantListQuery } from '../api/tenant.queries';
-import { CreateTenant } from '../components/create-tenant';
 import { tenantColumns } from '../components/tenant-columns';
 import { TenantFilters } from '../components/tenant-filters';
 import classes from '../components/tenants.module.css';
 import { tenantsSearch, type TenantsSearch } from './tenants.search';
 
 const route = getRouteApi('/console/tenants');
+const CreateTenant = onDemand(async () => (await import('../components/create-tenant')).CreateTenant, ({ isOpen }) => isOpen);
 
 export function TenantsPage(): ReactNode {
   const search = route.useSearch();

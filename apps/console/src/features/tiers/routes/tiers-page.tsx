@@ -10,11 +10,13 @@ import { Count, Time } from '../../../components/figures';
 import layout from '../../../components/layout.module.css';
 import { Loaded } from '../../../components/loaded';
 import { Empty } from '../../../components/notices';
+import { onDemand } from '../../../components/on-demand';
 import { Page } from '../../../components/page';
 import { useCan } from '../../session/api/session.queries';
 import { tierListQuery } from '../api/tier.queries';
-import { CreateTier } from '../components/create-tier';
 import classes from '../components/tiers.module.css';
+
+const CreateTier = onDemand(async () => (await import('../components/create-tier')).CreateTier, ({ isOpen }) => isOpen);
 
 const column = columnsOf<Tier>();
 const columns = [

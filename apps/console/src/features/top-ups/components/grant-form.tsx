@@ -39,6 +39,7 @@ export function GrantForm({ form, tenant, policy, problem, onReview, onCancel }:
               label="Units to grant"
               required
               autoFocus
+              data-autofocus
               min={1}
               max={MAX_EXACT}
               className={classes.grow}

@@ -3,7 +3,8 @@ import { Button, SegmentedControl, Select } from '@mantine/core';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { IconSend } from '@tabler/icons-react';
-import { deliveryState, EVENT_TYPES, type Webhook } from '@quotaplane/contracts';
+import type { Webhook } from '@quotaplane/contracts';
+import { DELIVERY_STATES, EVENT_NAMES } from '../../../api/contract.facts';
 import { DataTable } from '../../../components/data-table';
 import { Time } from '../../../components/figures';
 import layout from '../../../components/layout.module.css';
@@ -108,7 +109,7 @@ function Deliveries({ webhook, mayWrite }: { readonly webhook: Webhook; readonly
           aria-label="State"
           size="sm"
           value={filter.state ?? 'all'}
-          data={(['all', ...deliveryState.options] as const).map((value) => ({ value, label: STATE_WORDS[value] }))}
+          data={(['all', ...DELIVERY_STATES] as const).map((value) => ({ value, label: STATE_WORDS[value] }))}
           onChange={(state) => change({ state })}
         />
         <Select
@@ -116,7 +117,7 @@ function Deliveries({ webhook, mayWrite }: { readonly webhook: Webhook; readonly
           placeholder="every event"
           clearable
           clearButtonProps={{ 'aria-label': 'Every event' }}
-          data={[...EVENT_TYPES]}
+          data={[...EVENT_NAMES]}
           value={filter.type ?? null}
           onChange={(type) => change({ type: type ?? undefined })}
         />
