@@ -1,8 +1,9 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
 import { startPostgres, startRedis } from '@quotaplane/testing';
 import { RestClient } from './rest-client';
 
@@ -28,8 +29,8 @@ export interface ControlPlane {
   readonly stop: () => Promise<void>;
 }
 
-/** @param env further settings of the processes */
-export async function startControlPlane(env: Readonly<Record<string, string>> = {}): Promise<ControlPlane> {
+/** @param withConsole builds the console as it is now, too */
+export async function startControlPlane({ withConsole = false }: { readonly withConsole?: boolean } = {}): Promise<ControlPlane> {
   const root = process.cwd();
   const built = mkdtempSync(join(root, 'node_modules', '.bench-api-'));
   const ends: (() => Promise<unknown> | void)[] = [() => rmSync(built, { recursive: true, force: true })];
@@ -40,12 +41,13 @@ export async function startControlPlane(env: Readonly<Record<string, string>> = 
     const { bundle } = (await import(pathToFileURL(join(root, 'tools/build.mjs')).href)) as { bundle: (options: object) => Promise<void> };
     const input = Object.fromEntries(['main', 'worker'].map((entry) => [entry, join(root, `apps/api/src/${entry}.ts`)]));
     await bundle({ input, tsconfig: join(root, 'apps/api/tsconfig.json'), outDir: built });
+    if (withConsole) await promisify(execFile)(process.execPath, [join(root, 'node_modules/vite/bin/vite.js'), 'build', '--outDir', join(built, 'console'), '--logLevel', 'warn'], { cwd: join(root, 'apps/console') });
     const [postgres, redis] = await Promise.all([startPostgres({ migrationsDir: join(root, 'prisma/migrations') }), startRedis()]);
     ends.push(() => postgres.stop(), () => redis.stop());
     const token = randomBytes(24).toString('base64url');
     const settings = {
-      DATABASE_URL: postgres.url, REDIS_URL: redis.url, QUOTAPLANE_HOST: '127.0.0.1', PORT: '0', QUOTAPLANE_BOOTSTRAP_TOKEN: token, QUOTAPLANE_CONSOLE_DIR: join(root, 'dist/apps/console'),
-      QUOTAPLANE_ADMIN_EMAIL: OPERATOR.email, QUOTAPLANE_ADMIN_PASSWORD: OPERATOR.password, ...secrets(), ...env,
+      DATABASE_URL: postgres.url, REDIS_URL: redis.url, QUOTAPLANE_HOST: '127.0.0.1', PORT: '0', QUOTAPLANE_BOOTSTRAP_TOKEN: token, QUOTAPLANE_CONSOLE_DIR: join(built, 'console'),
+      QUOTAPLANE_ADMIN_EMAIL: OPERATOR.email, QUOTAPLANE_ADMIN_PASSWORD: OPERATOR.password, ...secrets(),
     };
     const start = (entry: string, ready: RegExp): Promise<RunningProcess> => startProcess(join(built, `${entry}.mjs`), settings, ready, (end) => ends.push(end));
     const api = await start('main', /The API listens on (http:\S+)/);

@@ -16,7 +16,7 @@ export interface ListFigures {
 
 /** Fills the data set and asks for everything that ops staff and billing read of it. No worker runs: closing 100,000 months would be measured, too. */
 export async function measureLists(size: DataSetSize, requests: number, tell: (line: string) => void): Promise<ListFigures> {
-  const place = await startControlPlane();
+  const place = await startControlPlane({ withConsole: true });
   try {
     for (const tier of BENCH_TIERS) await createTier(place.rest, tier);
     await fillDataSet(place.databaseUrl, size, tell);
