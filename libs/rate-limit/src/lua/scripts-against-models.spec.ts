@@ -7,9 +7,9 @@ import { connectLimitRedis, type LimitRedis } from '../redis/connect-limit-redis
 import { withUnits } from '../rig/connected';
 import { GRACE_MS, ttlOf } from '../models/numbers';
 import { ModelRedis } from '../rig/model-redis';
-import { BASE, HEAD, histories, START_MS, type Step } from '../rig/random-histories';
+import { BASE, HEAD, histories, plainHistories, START_MS, type Step } from '../rig/random-histories';
 import { slidingHistories } from '../rig/sliding-histories';
-import { runRefund, runScript } from '../rig/run-script';
+import { runPlain, runRefund, runScript } from '../rig/run-script';
 import { LIST } from '../rig/state-text';
 import type { AdmittedCharge, Check, Verdict } from '../store';
 
@@ -61,21 +61,30 @@ const expectLives = async (checks: readonly Check[], verdicts: readonly Verdict[
   }
 };
 
+/** Judges a batch; answers the order in which its checks were judged. */
+type Run = (checks: readonly Check[], nowMs: number) => Promise<{ verdicts: Verdict[]; order: number[] }>;
+
+const inTurn: Run = async (checks, nowMs) => ({ verdicts: await runScript(redis, checks, nowMs), order: checks.map((_, at) => at) });
+const inGroups: Run = async (checks, nowMs) => (checks.length === 0 ? { verdicts: [], order: [] } : runPlain(redis, checks, nowMs));
+
 class History {
   private readonly model = new ModelRedis(() => performance.now());
   private readonly admissions: AdmittedCharge[][] = [];
   private nowMs = START_MS;
 
+  constructor(private readonly run: Run) {}
+
   async take(step: Step): Promise<void> {
     if (step.step === 'clock') this.nowMs = Math.max(0, this.nowMs + step.byMs);
     if (step.step === 'checks') {
-      const verdicts = await runScript(redis, step.checks, this.nowMs);
-      expect(verdicts).toEqual(step.checks.map((check) => this.model.judge(check, this.nowMs)));
+      const { verdicts, order } = await this.run(step.checks, this.nowMs);
+      const checks = order.map((at) => step.checks[at]).filter((check) => check !== undefined);
+      expect(order.map((at) => verdicts[at])).toEqual(checks.map((check) => this.model.judge(check, this.nowMs)));
       verdicts.forEach((verdict, at) => {
         const check = step.checks[at];
         if (verdict.status === 'allowed' && check !== undefined) this.admissions.push(admitted(check.charges, verdict));
       });
-      await expectLives(step.checks, verdicts);
+      await expectLives(checks, order.map((at) => verdicts[at]).filter((verdict) => verdict !== undefined));
     }
     if (step.step === 'refund') {
       const picked = this.admissions.splice(step.pick % Math.max(1, this.admissions.length), 1)[0] ?? [];
@@ -114,12 +123,17 @@ class History {
   }
 }
 
-it.each([['all kinds', histories], ['logs, counters and queues', slidingHistories]])('judges, stores and expires exactly as the models do, over random histories of %s', { timeout: 300_000 }, async (_, someHistories) => {
+it.each([
+  ['all kinds', histories, inTurn],
+  ['logs, counters and queues', slidingHistories, inTurn],
+  ['plain checks, equal ones together', plainHistories, inGroups],
+  ['plain checks, one by one', plainHistories, inTurn],
+])('judges, stores and expires exactly as the models do, over random histories of %s', { timeout: 300_000 }, async (_, someHistories, run) => {
   await fc.assert(
     fc.asyncProperty(someHistories, async (steps) => {
       await redis.flushdb();
       await redis.set(redisKeys.head('t'), HEAD);
-      const history = new History();
+      const history = new History(run);
       for (const step of steps) await history.take(step);
     }),
     { numRuns: RUNS },

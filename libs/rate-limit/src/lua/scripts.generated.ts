@@ -1023,6 +1023,298 @@ end
 return replies
 `,
   },
+  'judge-plain': {
+    sha1: '2b8bb79b714b1b068b1184b33ecaefc1ddff604e',
+    source: `
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+
+local call = redis.call
+local byte, fmod, match, format, tonumber = string.byte, math.fmod, string.match, string.format, tonumber
+local KEYS, ARGV = KEYS, ARGV
+
+local now = tonumber(ARGV[1])
+if not now then
+local time = call('TIME')
+local micros = tonumber(time[2])
+now = tonumber(time[1]) * 1000 + (micros - fmod(micros, 1000)) / 1000
+end
+
+local head_count, counter_count, quota_count = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+local group_count, segment_count, packed = tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[8]
+local slot_count = counter_count + quota_count
+
+
+local heads = head_count > 0 and call('MGET', unpack(KEYS, 1, head_count))
+local texts = call('MGET', unpack(KEYS, head_count + 1, head_count + slot_count))
+
+local at = 8 + head_count
+local is_open = {}
+for segment = 1, segment_count do
+is_open[segment] = now >= tonumber(ARGV[at + 1]) and now < tonumber(ARGV[at + 2])
+at = at + 2
+end
+
+
+local kinds, as, bs, cs, costs, sizes, wants = {}, {}, {}, {}, {}, {}, {}
+for rule = 1, tonumber(ARGV[7]) do
+local kind, a, b, c, cost = ARGV[at + 1], tonumber(ARGV[at + 2]), ARGV[at + 3], ARGV[at + 4], tonumber(ARGV[at + 5])
+local size, want = a, cost
+at = at + 5
+if kind == 'b' then
+b, c = tonumber(b), tonumber(c)
+
+if c * b > 9007199254740991 then c = (9007199254740991 - fmod(9007199254740991, b)) / b end
+size, want = a > 0 and c * b or 0, cost * b
+elseif kind == 'w' then
+b = tonumber(b)
+else
+c, size = tonumber(c), b == 'r' and a
+if #b > 1 then size = tonumber(match(b, ':(%d+)$')) end
+if a < 0 then size = false end
+end
+kinds[rule], as[rule], bs[rule], cs[rule], costs[rule], sizes[rule], wants[rule] = kind, a, b, c, cost, size, want
+end
+
+
+
+local amounts, times, exists, lives, lengthens, nets = {}, {}, {}, {}, {}, {}
+
+
+local function window_at(count, start, window_ms, alignment)
+if alignment == 'e' then
+local current = now - fmod(now, window_ms)
+return start >= current and count or 0, current
+end
+if count == 0 or now - start >= window_ms then return 0, now end
+return count, start < now and start or now
+end
+
+
+local function life_of(reset)
+return (reset < 9007199254680991 and reset or 9007199254680991) + 60000
+end
+
+local function bucket_life(debt, limit)
+if debt == 0 or limit == 0 then return 0 end
+local rest = fmod(debt, limit)
+return life_of(rest == 0 and debt / limit or (debt - rest) / limit + 1)
+end
+
+local function quota_life(period_end)
+local left = period_end - now
+if left < -172740000 then left = -172740000 elseif left > 9007199081940991 then left = 9007199081940991 end
+return left + 172800000
+end
+
+
+local rule_of, slot_of, found, starts = {}, {}, {}, {}
+local replies, r, p = { now }, 1, 0
+for _ = 1, group_count do
+local entry, entries, segment, fits, charges = byte(packed, p + 1, p + 5)
+entry, p, fits, r = entry + 128 * entries, p + 5, fits + 1, r + 1
+local status = is_open[segment + 1] and 1 or -3
+if entry > 0 then
+local head = heads[entry]
+if not head then status = -4 elseif head ~= ARGV[8 + entry] then status = -2 end
+end
+if status ~= 1 then
+replies[r] = status
+p = p + 4 * charges
+else
+
+local checks = fits
+for i = 1, charges do
+local low, high, place, places = byte(packed, p + 1, p + 4)
+local rule, slot = low + 128 * high + 1, place + 128 * places + 1
+local kind, size, want = kinds[rule], sizes[rule], wants[rule]
+p = p + 4
+if kind == 'q' then slot = counter_count + slot end
+local amount, time = amounts[slot], times[slot]
+if not amount then
+local text = texts[slot]
+amount, time = false, 0
+if text then
+
+if kind == 'q' then
+local count = match(text, '^%d+$')
+amount = count and #count < 17 and tonumber(count)
+else
+local left, right = match(text, '^(%d+):(%d+)$')
+if left and #left < 17 and #right < 17 then amount, time = tonumber(left), tonumber(right) end
+end
+if amount and (amount > 9007199254740991 or time > 9007199254740991) then amount = false end
+end
+exists[slot] = amount
+if not amount then amount, time = 0, 0 end
+amounts[slot], times[slot] = amount, time
+end
+rule_of[i], slot_of[i] = rule, slot
+if kind == 'b' then
+if now > time then
+
+local drained = (now - time) * as[rule]
+amount = drained >= amount and 0 or amount - drained
+end
+found[i] = amount
+elseif kind == 'w' then
+amount, starts[i] = window_at(amount, time, bs[rule], cs[rule])
+found[i] = amount
+else
+local net = nets[slot]
+if not net then
+local pair = redis.pcall('HMGET', KEYS[head_count + quota_count + slot], 'plus', 'minus')
+local plus, minus = match(pair[1] or '', '^%d+$'), match(pair[2] or '', '^%d+$')
+plus, minus = plus and #plus < 17 and tonumber(plus) or 0, minus and #minus < 17 and tonumber(minus) or 0
+if plus > 9007199254740991 then plus = 0 end
+if minus > 9007199254740991 then minus = 0 end
+net = plus - minus
+nets[slot] = net
+end
+
+local count = amount
+amount = net > 9007199254740991 - count and 9007199254740991 or net + count
+if want > 0 then
+if size then
+if want > size then fits = 0 end
+end
+local most = 9007199254740991 - (amount > count and amount or count)
+if size and size - amount < most then most = size - amount end
+size = amount + most
+end
+end
+if size == 0 or as[rule] == 0 then
+fits = 0
+elseif want > 0 and fits > 0 then
+local room = size - amount
+if fits * want > room then
+if room < want then fits = 0 else fits = (room - fmod(room, want)) / want end
+end
+end
+end
+
+
+replies[r] = fits
+for i = 1, charges do
+local rule, slot = rule_of[i], slot_of[i]
+local kind, want = kinds[rule], wants[rule]
+if kind == 'b' then
+local debt = found[i]
+if fits > 0 and want > 0 then
+debt = debt + fits * want
+amounts[slot], times[slot], exists[slot], lives[slot] = debt, now, true, bucket_life(debt, as[rule])
+end
+replies[r + 1] = debt
+r = r + 1
+elseif kind == 'w' then
+local count, start = found[i], starts[i]
+if fits > 0 and want > 0 then
+count = count + fits * want
+amounts[slot], times[slot], exists[slot], lives[slot] = count, start, true, life_of(start + bs[rule] - now)
+end
+replies[r + 1], replies[r + 2] = count, start
+r = r + 2
+else
+if fits > 0 and want > 0 then
+amounts[slot], exists[slot], lives[slot] = amounts[slot] + fits * want, true, quota_life(cs[rule])
+end
+replies[r + 1], replies[r + 2] = amounts[slot], nets[slot]
+r = r + 2
+end
+end
+
+
+if fits < checks then
+for i = 1, charges do
+local rule, slot = rule_of[i], slot_of[i]
+local kind, a, b, c = kinds[rule], as[rule], bs[rule], cs[rule]
+if costs[rule] > 0 and exists[slot] then
+local amount, time, life, is_ahead = amounts[slot], times[slot], 0, false
+if kind == 'b' then
+if a > 0 and c > 0 then
+local debt = fits > 0 and amount or found[i]
+life = bucket_life(debt, a)
+is_ahead = amount > 0 and time > now
+if is_ahead then times[slot] = now end
+end
+elseif kind == 'q' then
+life = quota_life(c)
+elseif a > 0 then
+local count, start = window_at(amount, time, b, c)
+if count > 0 then life = life_of(start + b - now) end
+is_ahead = amount > 0 and time > (c == 'e' and start or now)
+if is_ahead then amounts[slot], times[slot] = count, start end
+end
+if is_ahead then
+lives[slot] = life
+elseif lives[slot] then
+if life > lives[slot] then lives[slot] = life end
+elseif life > (lengthens[slot] or -1) then
+lengthens[slot] = life
+end
+end
+end
+end
+end
+end
+
+
+local pairs_to_set, n, now_text = {}, 0, nil
+for slot = 1, slot_count do
+if lives[slot] then
+local time, text = times[slot], nil
+if slot > counter_count then
+text = format('%.0f', amounts[slot])
+elseif time == now then
+now_text = now_text or format(':%.0f', now)
+text = format('%.0f', amounts[slot]) .. now_text
+else
+text = format('%.0f:%.0f', amounts[slot], time)
+end
+pairs_to_set[n + 1], pairs_to_set[n + 2] = KEYS[head_count + slot], text
+n = n + 2
+end
+end
+if n > 0 then call('MSET', unpack(pairs_to_set, 1, n)) end
+for slot = 1, slot_count do
+local life = lives[slot]
+if life then
+call('PEXPIRE', KEYS[head_count + slot], format('%.0f', life))
+elseif lengthens[slot] and call('PTTL', KEYS[head_count + slot]) < lengthens[slot] then
+call('PEXPIRE', KEYS[head_count + slot], format('%.0f', lengthens[slot] > 60000 and lengthens[slot] or 60000))
+end
+end
+return replies
+`,
+  },
   'refund': {
     sha1: 'c2f01158d051d7938833d63deb2183f6c6fc2956',
     source: `

@@ -5,6 +5,8 @@ import { decodeBatch } from './decoded-batch';
 import { encodeBatch, type ScriptArg } from './encoded-batch';
 import { mayHaveRun, tellDoubt } from './doubt';
 import { causeOf, unavailable } from './outage';
+import { plainAnswers, type PlainAnswer } from './plain-answers';
+import { isPlain, PlainBatch } from './plain-batch';
 import { callScript } from './script-call';
 import type { SlotKeeper } from './slot-keeper';
 
@@ -29,8 +31,10 @@ interface Waiter {
   readonly check: Check;
   readonly deadlineAtMs: number;
   /** Where its budget began, for the later parts of a check in several; else when its call is sent. */
-  readonly since: LoopInstant | undefined;
+  since: LoopInstant | undefined;
   readonly resolve: (verdict: Verdict) => void;
+  /** For judge-plain.lua, which answers nearly all; false for the other script, which answers everything. */
+  isPlain: boolean;
   /** Its caller has an answer; what the store still says only matters for a refund. */
   isAnswered: boolean;
 }
@@ -47,8 +51,15 @@ interface Call {
   done: Promise<void> | undefined;
 }
 
+/** Asks the store once for all; an error is that of the call. */
+type Judge = (waiters: readonly Waiter[]) => Promise<PlainAnswer[]>;
+
 /** While one call is in flight a full batch may follow it; more would only queue in Redis. */
 const MAX_IN_FLIGHT = 2;
+/** So many that wait are worth the cost of a second call. */
+const WORTH_TWO = 48;
+/** Most checks of a call that may name slots: what is under way counts as held, so that larger calls would deny more than has to be. */
+const MAX_ANY = 64;
 /** Store wait that a call gets at least: one that was sent late, behind a crowd of this process, is not given up unheard. */
 const MIN_STORE_WAIT_MS = 40;
 /**
@@ -74,7 +85,7 @@ export class BatchLane {
   /** @param since where the budget of the whole check began, when this is a later part of it */
   judge(check: Check, deadlineAtMs: number, since?: LoopInstant): Promise<Verdict> {
     return new Promise((resolve) => {
-      this.waiting.push({ check, deadlineAtMs, since, resolve, isAnswered: false });
+      this.waiting.push({ check, deadlineAtMs, since, resolve, isPlain: isPlain(check), isAnswered: false });
       this.host.watch(deadlineAtMs);
       if (!this.isSending && (this.inFlight.size === 0 || this.waiting.length >= this.host.maxBatch)) this.send();
     });
@@ -154,45 +165,86 @@ export class BatchLane {
   private readonly send = (): void => {
     this.isSending = false;
     while (this.waiting.length > 0 && this.inFlight.size < MAX_IN_FLIGHT) {
-      const call: Call = { waiters: this.waiting.splice(0, this.host.maxBatch), sentAt: loopInstant(), missedAtMs: undefined, isDoubted: false, done: undefined };
-      this.inFlight.add(call);
-      call.done = this.run(call);
+      const taken = this.waiting.splice(0, this.share());
+      const plain = taken.filter((waiter) => waiter.isPlain);
+      if (plain.length > 0) this.start(plain, this.judgePlain);
+      if (plain.length < taken.length) this.start(taken.filter((waiter) => !waiter.isPlain), this.judgeAny);
     }
     if (this.inFlight.size === 0) this.host.idle(this);
   };
 
-  private async run(call: Call): Promise<void> {
+  /** A crowd goes in two calls, so that the store judges one while this process reads the other. */
+  private share(): number {
+    const { length } = this.waiting;
+    if (!this.waiting.every((waiter) => waiter.isPlain)) return Math.min(this.host.maxBatch, MAX_ANY);
+    return Math.min(this.host.maxBatch, length >= WORTH_TWO && this.inFlight.size === 0 ? Math.ceil(length / 2) : length);
+  }
+
+  private start(waiters: readonly Waiter[], judge: Judge): void {
+    const call: Call = { waiters, sentAt: loopInstant(), missedAtMs: undefined, isDoubted: false, done: undefined };
+    this.inFlight.add(call);
+    call.done = this.run(call, judge);
+  }
+
+  private async run(call: Call, judge: Judge): Promise<void> {
     const { waiters } = call;
-    const { redis, slots } = this.host;
-    const checks = waiters.map((waiter) => waiter.check);
-    const slotCall = slots.begin(checks);
-    let verdicts: Verdict[] = [];
+    let verdicts: PlainAnswer[] = [];
     let isSent = false;
     try {
-      const batch = encodeBatch(checks, this.host.nowArg(), slotCall && slots.argsOf(slotCall));
       // A client that has ended says of a call that it never sent what it says of one that it did.
-      isSent = redis.status !== 'end';
-      const reply = await callScript(redis, 'judge-and-spend', batch);
-      verdicts = decodeBatch(checks, batch.entries, reply);
+      isSent = this.host.redis.status !== 'end';
+      verdicts = await judge(waiters);
     } catch (error) {
       const verdict = unavailable(causeOf(error), error instanceof Error ? error.message : String(error));
       for (const waiter of waiters) if (!waiter.isAnswered) answer(waiter, verdict);
       if (isSent && mayHaveRun(error)) doubt(call);
     } finally {
-      if (slotCall !== undefined) slots.settle(slotCall, checks, verdicts, (at) => waiters[at]?.isAnswered === true);
       this.settle(call, verdicts);
       this.inFlight.delete(call);
       this.sendSoon();
     }
   }
 
-  private settle({ waiters, isDoubted }: Call, verdicts: readonly Verdict[]): void {
-    waiters.forEach((waiter, at) => {
-      const verdict = verdicts[at];
-      if (verdict === undefined) return;
-      if (!waiter.isAnswered) answer(waiter, verdict);
-      else if (verdict.status === 'allowed') this.host.refundLate(waiter.check, verdict, isDoubted);
-    });
+  private readonly judgePlain: Judge = async (waiters) => {
+    const checks = waiters.map((waiter) => waiter.check);
+    const batch = new PlainBatch(checks, this.host.nowArg());
+    return plainAnswers(checks, batch, await callScript(this.host.redis, 'judge-plain', batch));
+  };
+
+  private readonly judgeAny: Judge = async (waiters) => {
+    const { redis, slots } = this.host;
+    const checks = waiters.map((waiter) => waiter.check);
+    const slotCall = slots.begin(checks);
+    let verdicts: Verdict[] = [];
+    try {
+      const batch = encodeBatch(checks, this.host.nowArg(), slotCall && slots.argsOf(slotCall));
+      verdicts = decodeBatch(checks, batch.entries, await callScript(redis, 'judge-and-spend', batch));
+      return verdicts;
+    } finally {
+      if (slotCall !== undefined) slots.settle(slotCall, checks, verdicts, (at) => waiters[at]?.isAnswered === true);
+    }
+  };
+
+  private settle({ waiters, sentAt, isDoubted }: Call, verdicts: readonly PlainAnswer[]): void {
+    const stale: Waiter[] = [];
+    for (let at = 0; at < waiters.length; at += 1) {
+      const [waiter, verdict] = [waiters[at], verdicts[at]];
+      if (waiter === undefined || verdict === undefined) continue;
+      if (waiter.isAnswered) {
+        if (verdict !== 'stale' && verdict.status === 'allowed') this.host.refundLate(waiter.check, verdict, isDoubted);
+      } else if (verdict === 'stale') stale.push(waiter);
+      else answer(waiter, verdict);
+    }
+    if (stale.length > 0) this.askAnew(stale, sentAt);
+  }
+
+  /** Nothing was spent: the other script says what is current, ahead of all who wait, and within the same budget. */
+  private askAnew(waiters: readonly Waiter[], sentAt: LoopInstant): void {
+    for (const waiter of waiters) {
+      waiter.isPlain = false;
+      waiter.since ??= sentAt;
+    }
+    this.waiting.unshift(...waiters);
   }
 }
 

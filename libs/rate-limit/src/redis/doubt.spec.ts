@@ -189,8 +189,10 @@ describe('no doubt', () => {
   it('is there about a call that was answered, nor about one that asks for slots alone', async () => {
     expect((await ask('answered', 4, inGoodTime())).status).toBe('allowed');
     expect((await ask('denied', 2_000, inGoodTime())).status).toBe('denied');
-    proxy.set({ kind: 'drop-replies' });
     const slot = { kind: 'slot', counter: 'qp:{t}:n:tenant:1', limit: 5, isRegenerated: false, cost: 1 } as const;
+    // Known to the store by then, or it would answer NOSCRIPT to nobody.
+    expect((await store.judgeAndSpend(checkOf([{ ...slot, counter: 'qp:{t}:n:other:1' }]), inGoodTime())).status).toBe('allowed');
+    proxy.set({ kind: 'drop-replies' });
     const asked = store.judgeAndSpend(checkOf([slot], { onDoubt: () => doubts.push('slot') }), inGoodTime());
     await vi.waitFor(async () => expect(await direct.exists(slot.counter)).toBe(1));
     proxy.resetConnections();

@@ -143,7 +143,7 @@ const pushRule = (keys: string[], args: ScriptArg[], charge: LimitingCharge, slo
   return 2;
 };
 
-const overageArg = ({ overage, ceiling }: QuotaCharge): string =>
+export const overageArg = ({ overage, ceiling }: QuotaCharge): string =>
   ceiling === undefined || overage === 'reject' ? OVERAGE[overage] : `${OVERAGE[overage]}:${ceiling}`;
 
 type LimitingCharge = Exclude<Charge, RetryCharge>;

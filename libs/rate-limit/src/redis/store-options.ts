@@ -22,7 +22,7 @@ export interface RedisLimitStoreOptions extends LimitStoreOptions {
   readonly redis: LimitRedis;
 }
 
-export const MAX_BATCH = 64;
+export const MAX_BATCH = 128;
 const LEASE_MS = 15_000;
 const GRACE_MS = 3_000;
 const LEASE_LEAST_MS = 1_000;

@@ -137,3 +137,24 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 export const histories: fc.Arbitrary<Step[]> = fc.array(step, { minLength: 1, maxLength: 30 });
+
+/** What judge-plain.lua can answer of a check; undefined where nothing is left. */
+const plainPart = (one: Check): Check[] => {
+  const charges: Charge[] = [];
+  for (const each of one.charges) {
+    const isKnown = charges.some(({ counter: name }) => name === each.counter);
+    if (isKnown || (each.kind !== 'bucket' && each.kind !== 'window' && each.kind !== 'quota')) continue;
+    const { penalty: _penalty, lane: _lane, ...bare } = { penalty: undefined, lane: undefined, ...each };
+    charges.push(bare);
+  }
+  return charges.length === 0 ? [] : [{ ...one, charges }];
+};
+
+/** Histories of plain checks, many of them equal, as callers of one subject ask at once. */
+export const plainHistories: fc.Arbitrary<Step[]> = fc.tuple(histories, fc.array(fc.nat(5), { minLength: 8, maxLength: 8 })).map(([steps, repeats]) =>
+  steps.map((each): Step => {
+    if (each.step !== 'checks') return each;
+    const checks = each.checks.flatMap(plainPart);
+    const repeated = repeats.flatMap((times, at) => Array.from({ length: times }, () => checks[at % Math.max(1, checks.length)])).filter((one) => one !== undefined);
+    return { ...each, checks: [...checks, ...repeated] };
+  }));

@@ -1,6 +1,8 @@
 import type { LimitRedis } from '../redis/connect-limit-redis';
 import { decodeBatch } from '../redis/decoded-batch';
 import { encodeBatch, encodeRefund } from '../redis/encoded-batch';
+import { plainAnswers } from '../redis/plain-answers';
+import { PlainBatch } from '../redis/plain-batch';
 import { callScript } from '../redis/script-call';
 import type { AdmittedCharge, Check, Verdict } from '../store';
 
@@ -8,6 +10,17 @@ import type { AdmittedCharge, Check, Verdict } from '../store';
 export const runScript = async (redis: LimitRedis, checks: readonly Check[], nowMs: number | ''): Promise<Verdict[]> => {
   const batch = encodeBatch(checks, nowMs);
   return decodeBatch(checks, batch.entries, await callScript(redis, 'judge-and-spend', batch));
+};
+
+/** Runs judge-plain.lua once over plain checks of one head. For specs. @returns verdicts by check, and the order in which they were judged */
+export const runPlain = async (redis: LimitRedis, checks: readonly Check[], nowMs: number | ''): Promise<{ verdicts: Verdict[]; order: number[] }> => {
+  const batch = new PlainBatch(checks, nowMs);
+  const verdicts = plainAnswers(checks, batch, await callScript(redis, 'judge-plain', batch)).map((answer): Verdict => {
+    if (answer === 'stale') throw new TypeError('a spec asked for a head that is not current');
+    return answer;
+  });
+  const order = batch.groups.flatMap((group) => checks.map((_, at) => at).filter((at) => batch.groupOf[at] === group));
+  return { verdicts, order };
 };
 
 /** Runs refund.lua once; answers 1 or 0 a charge. For specs. */

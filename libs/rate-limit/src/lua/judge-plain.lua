@@ -1,0 +1,288 @@
+--[[ judge-plain: decide a batch of checks of buckets, windows and quotas, equal ones together; each spends all of its charges or none (M1, M2, M4).
+
+What judge-and-spend.lua means for such checks, at a fraction of its cost: equal checks are one group, a rule is sent once, keys are read and written
+together, and the figures of an answer are worked out by the caller from the state told here (ADR 19). What this script cannot answer, a stale head, goes
+to the other one.
+
+KEYS, in order
+  heads              one per entry
+  counters           buckets and windows, each once
+  quotas             counters of quotas, each once
+  bases              of each quota, in the same order
+ARGV, in order
+  [1]                '' for Redis TIME, or now in ms (test clocks only; release builds never send it)
+  [2] .. [7]         number of heads, counters, quotas, groups, segments, rules
+  [8]                the groups, packed in bytes of 0 .. 127; two of them are low + 128 * high
+                       entry (two bytes; 0: no head is asked), segment - 1, checks - 1, charges, then per charge rule - 1 and place - 1 (two bytes each)
+                       place: among the counters, or among the quotas where the rule is one
+  per head           known head
+  per segment        from_ms, until_ms
+  per rule           kind, a, b, c, cost      as in judge-and-spend.lua, of the kinds 'b', 'w' and 'q'; no counter stands twice in one group
+  All numbers are integers in decimal, 0 .. 2^53-1; the caller has validated them.
+
+Reply  { now_ms, answer of group 1, answer of group 2, ... } flat, integers all
+  n >= 0, then per charge its state: the first n checks of the group are allowed, the others denied; the state is that after all of them
+      bucket: debt at now_ms      window: count, start_ms of the window at now_ms      quota: count, net (plus - minus) of its base
+  -2  stale      -3  store time outside the segment      -4  head absent: nothing spent
+
+State, TTL and guarantees are those of judge-and-spend.lua. Checks of a group are judged one after the other, before those of the next group: they came
+together, so that any order is theirs.
+Speed    a command costs 0.3 us, a key of MGET 0.1 and a pair of MSET 0.07; SET with PX 0.75 against MSET and PEXPIRE 0.4. MSET comes first of all writes:
+        when memory is out it is refused before any change.
+]]
+local call = redis.call
+local byte, fmod, match, format, tonumber = string.byte, math.fmod, string.match, string.format, tonumber
+local KEYS, ARGV = KEYS, ARGV
+
+local now = tonumber(ARGV[1])
+if not now then
+  local time = call('TIME')
+  local micros = tonumber(time[2])
+  now = tonumber(time[1]) * 1000 + (micros - fmod(micros, 1000)) / 1000
+end
+
+local head_count, counter_count, quota_count = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
+local group_count, segment_count, packed = tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[8]
+local slot_count = counter_count + quota_count
+
+-- MGET answers nothing for a value of another type, which counts as untouched and is overwritten.
+local heads = head_count > 0 and call('MGET', unpack(KEYS, 1, head_count))
+local texts = call('MGET', unpack(KEYS, head_count + 1, head_count + slot_count))
+
+local at = 8 + head_count
+local is_open = {}
+for segment = 1, segment_count do
+  is_open[segment] = now >= tonumber(ARGV[at + 1]) and now < tonumber(ARGV[at + 2])
+  at = at + 2
+end
+
+-- Rules. size: capacity of a bucket in unit-milliseconds, units of a window, what a quota never passes or false. want: what one check adds to it.
+local kinds, as, bs, cs, costs, sizes, wants = {}, {}, {}, {}, {}, {}, {}
+for rule = 1, tonumber(ARGV[7]) do
+  local kind, a, b, c, cost = ARGV[at + 1], tonumber(ARGV[at + 2]), ARGV[at + 3], ARGV[at + 4], tonumber(ARGV[at + 5])
+  local size, want = a, cost
+  at = at + 5
+  if kind == 'b' then
+    b, c = tonumber(b), tonumber(c)
+    -- A debt of more than 2^53-1 would not be exact; such limits are refused at save and held back here.
+    if c * b > 9007199254740991 then c = (9007199254740991 - fmod(9007199254740991, b)) / b end
+    size, want = a > 0 and c * b or 0, cost * b
+  elseif kind == 'w' then
+    b = tonumber(b)
+  else
+    c, size = tonumber(c), b == 'r' and a
+    if #b > 1 then size = tonumber(match(b, ':(%d+)$')) end
+    if a < 0 then size = false end
+  end
+  kinds[rule], as[rule], bs[rule], cs[rule], costs[rule], sizes[rule], wants[rule] = kind, a, b, c, cost, size, want
+end
+
+-- Counters of this batch, read when first named. amount: debt or count. time: ms of a debt, start of a window, 0 for a quota.
+-- life: set where it is to be written. lengthen: the life a denial needs.
+local amounts, times, exists, lives, lengthens, nets = {}, {}, {}, {}, {}, {}
+
+-- Count and start of the window running at now; after a step back of the clock the start is re-based and the count kept.
+local function window_at(count, start, window_ms, alignment)
+  if alignment == 'e' then
+    local current = now - fmod(now, window_ms)
+    return start >= current and count or 0, current
+  end
+  if count == 0 or now - start >= window_ms then return 0, now end
+  return count, start < now and start or now
+end
+
+-- ms a bucket of this debt lives, or a window that ends then.
+local function life_of(reset)
+  return (reset < 9007199254680991 and reset or 9007199254680991) + 60000
+end
+
+local function bucket_life(debt, limit)
+  if debt == 0 or limit == 0 then return 0 end
+  local rest = fmod(debt, limit)
+  return life_of(rest == 0 and debt / limit or (debt - rest) / limit + 1)
+end
+
+local function quota_life(period_end)
+  local left = period_end - now
+  if left < -172740000 then left = -172740000 elseif left > 9007199081940991 then left = 9007199081940991 end
+  return left + 172800000
+end
+
+-- Charges of the group at hand. found: debt at now, count of the window at now with its start.
+local rule_of, slot_of, found, starts = {}, {}, {}, {}
+local replies, r, p = { now }, 1, 0
+for _ = 1, group_count do
+  local entry, entries, segment, fits, charges = byte(packed, p + 1, p + 5)
+  entry, p, fits, r = entry + 128 * entries, p + 5, fits + 1, r + 1
+  local status = is_open[segment + 1] and 1 or -3
+  if entry > 0 then
+    local head = heads[entry]
+    if not head then status = -4 elseif head ~= ARGV[8 + entry] then status = -2 end
+  end
+  if status ~= 1 then
+    replies[r] = status
+    p = p + 4 * charges
+  else
+    -- Judge: how many of the equal checks does each counter let through?
+    local checks = fits
+    for i = 1, charges do
+      local low, high, place, places = byte(packed, p + 1, p + 4)
+      local rule, slot = low + 128 * high + 1, place + 128 * places + 1
+      local kind, size, want = kinds[rule], sizes[rule], wants[rule]
+      p = p + 4
+      if kind == 'q' then slot = counter_count + slot end
+      local amount, time = amounts[slot], times[slot]
+      if not amount then
+        local text = texts[slot]
+        amount, time = false, 0
+        if text then
+          -- At most 16 digits, and not above 2^53-1: what a double carries exactly.
+          if kind == 'q' then
+            local count = match(text, '^%d+$')
+            amount = count and #count < 17 and tonumber(count)
+          else
+            local left, right = match(text, '^(%d+):(%d+)$')
+            if left and #left < 17 and #right < 17 then amount, time = tonumber(left), tonumber(right) end
+          end
+          if amount and (amount > 9007199254740991 or time > 9007199254740991) then amount = false end
+        end
+        exists[slot] = amount
+        if not amount then amount, time = 0, 0 end
+        amounts[slot], times[slot] = amount, time
+      end
+      rule_of[i], slot_of[i] = rule, slot
+      if kind == 'b' then
+        if now > time then
+          -- Where the product leaves the exact range it is still above every debt: the bucket is empty all the same.
+          local drained = (now - time) * as[rule]
+          amount = drained >= amount and 0 or amount - drained
+        end
+        found[i] = amount
+      elseif kind == 'w' then
+        amount, starts[i] = window_at(amount, time, bs[rule], cs[rule])
+        found[i] = amount
+      else
+        local net = nets[slot]
+        if not net then
+          local pair = redis.pcall('HMGET', KEYS[head_count + quota_count + slot], 'plus', 'minus')
+          local plus, minus = match(pair[1] or '', '^%d+$'), match(pair[2] or '', '^%d+$')
+          plus, minus = plus and #plus < 17 and tonumber(plus) or 0, minus and #minus < 17 and tonumber(minus) or 0
+          if plus > 9007199254740991 then plus = 0 end
+          if minus > 9007199254740991 then minus = 0 end
+          net = plus - minus
+          nets[slot] = net
+        end
+        -- Below nothing used, the first checks cost what is owed; a single one still has to fit.
+        local count = amount
+        amount = net > 9007199254740991 - count and 9007199254740991 or net + count
+        if want > 0 then
+          if size then
+            if want > size then fits = 0 end
+          end
+          local most = 9007199254740991 - (amount > count and amount or count)
+          if size and size - amount < most then most = size - amount end
+          size = amount + most
+        end
+      end
+      if size == 0 or as[rule] == 0 then
+        fits = 0
+      elseif want > 0 and fits > 0 then
+        local room = size - amount
+        if fits * want > room then
+          if room < want then fits = 0 else fits = (room - fmod(room, want)) / want end
+        end
+      end
+    end
+
+    -- Spend what passes, and tell the counters as they are then.
+    replies[r] = fits
+    for i = 1, charges do
+      local rule, slot = rule_of[i], slot_of[i]
+      local kind, want = kinds[rule], wants[rule]
+      if kind == 'b' then
+        local debt = found[i]
+        if fits > 0 and want > 0 then
+          debt = debt + fits * want
+          amounts[slot], times[slot], exists[slot], lives[slot] = debt, now, true, bucket_life(debt, as[rule])
+        end
+        replies[r + 1] = debt
+        r = r + 1
+      elseif kind == 'w' then
+        local count, start = found[i], starts[i]
+        if fits > 0 and want > 0 then
+          count = count + fits * want
+          amounts[slot], times[slot], exists[slot], lives[slot] = count, start, true, life_of(start + bs[rule] - now)
+        end
+        replies[r + 1], replies[r + 2] = count, start
+        r = r + 2
+      else
+        if fits > 0 and want > 0 then
+          amounts[slot], exists[slot], lives[slot] = amounts[slot] + fits * want, true, quota_life(cs[rule])
+        end
+        replies[r + 1], replies[r + 2] = amounts[slot], nets[slot]
+        r = r + 2
+      end
+    end
+
+    -- A denial creates nothing and moves no count; it re-bases a time that is ahead of the clock, and keeps the counter alive long enough.
+    if fits < checks then
+      for i = 1, charges do
+        local rule, slot = rule_of[i], slot_of[i]
+        local kind, a, b, c = kinds[rule], as[rule], bs[rule], cs[rule]
+        if costs[rule] > 0 and exists[slot] then
+          local amount, time, life, is_ahead = amounts[slot], times[slot], 0, false
+          if kind == 'b' then
+            if a > 0 and c > 0 then
+              local debt = fits > 0 and amount or found[i]
+              life = bucket_life(debt, a)
+              is_ahead = amount > 0 and time > now
+              if is_ahead then times[slot] = now end
+            end
+          elseif kind == 'q' then
+            life = quota_life(c)
+          elseif a > 0 then
+            local count, start = window_at(amount, time, b, c)
+            if count > 0 then life = life_of(start + b - now) end
+            is_ahead = amount > 0 and time > (c == 'e' and start or now)
+            if is_ahead then amounts[slot], times[slot] = count, start end
+          end
+          if is_ahead then
+            lives[slot] = life
+          elseif lives[slot] then
+            if life > lives[slot] then lives[slot] = life end
+          elseif life > (lengthens[slot] or -1) then
+            lengthens[slot] = life
+          end
+        end
+      end
+    end
+  end
+end
+
+-- Only now is anything written.
+local pairs_to_set, n, now_text = {}, 0, nil
+for slot = 1, slot_count do
+  if lives[slot] then
+    local time, text = times[slot], nil
+    if slot > counter_count then
+      text = format('%.0f', amounts[slot])
+    elseif time == now then
+      now_text = now_text or format(':%.0f', now)
+      text = format('%.0f', amounts[slot]) .. now_text
+    else
+      text = format('%.0f:%.0f', amounts[slot], time)
+    end
+    pairs_to_set[n + 1], pairs_to_set[n + 2] = KEYS[head_count + slot], text
+    n = n + 2
+  end
+end
+if n > 0 then call('MSET', unpack(pairs_to_set, 1, n)) end
+for slot = 1, slot_count do
+  local life = lives[slot]
+  if life then
+    call('PEXPIRE', KEYS[head_count + slot], format('%.0f', life))
+  elseif lengthens[slot] and call('PTTL', KEYS[head_count + slot]) < lengthens[slot] then
+    call('PEXPIRE', KEYS[head_count + slot], format('%.0f', lengthens[slot] > 60000 and lengthens[slot] or 60000))
+  end
+end
+return replies

@@ -1,0 +1,86 @@
+import { bucketFigures, judgeBucket } from '../models/bucket';
+import { judgeQuota, quotaFigures } from '../models/quota';
+import { judgeWindow, windowFigures } from '../models/window';
+import type { ChargeState, Check, Verdict } from '../store';
+import type { PlainBatch, PlainCharge, PlainGroup } from './plain-batch';
+
+/** An answer that stands: `stale` is for the other script to tell. */
+export type PlainAnswer = Verdict | 'stale';
+
+const STALE = -2;
+const OUTSIDE = -3;
+const LOST = -4;
+
+/**
+ * Answers of judge-plain.lua, in the order of the batch's checks: the script tells the counters after the last check of each group, and the models say
+ * what each check of it saw. The cast trusts our own script, which the random histories hold to its header.
+ */
+export const plainAnswers = (checks: readonly Check[], batch: PlainBatch, reply: unknown): PlainAnswer[] => {
+  const figures = reply as readonly number[];
+  const nowMs = figures[0] ?? 0;
+  const startOf = startsOf(batch.groups, figures);
+  const answers: PlainAnswer[] = [];
+  for (let at = 0; at < checks.length; at += 1) {
+    const [check, group, turn] = [checks[at], batch.groupOf[at], batch.turnOf[at]];
+    if (check === undefined || group === undefined || turn === undefined) continue;
+    const start = startOf.get(group) ?? figures.length;
+    const passing = figures[start];
+    if (passing === undefined) answers.push({ status: 'unavailable', cause: 'error', detail: 'reply is too short' });
+    else if (passing >= 0) answers.push(judged(check, turn, nowMs, figures, start, passing));
+    else if (passing === STALE) answers.push('stale');
+    else answers.push({ status: passing === OUTSIDE ? 'outside' : 'lost', nowMs });
+  }
+  return answers;
+};
+
+/** Where each group's answer begins. */
+const startsOf = (groups: readonly PlainGroup[], figures: readonly number[]): Map<PlainGroup, number> => {
+  const starts = new Map<PlainGroup, number>();
+  let at = 1;
+  for (const group of groups) {
+    starts.set(group, at);
+    const passing = figures[at] ?? LOST;
+    at += 1;
+    if (passing >= 0) for (const { kind } of group.check.charges) at += kind === 'bucket' ? 1 : 2;
+  }
+  return starts;
+};
+
+/** @param turn how many equal checks were judged before this one @param passing how many of them all pass */
+const judged = (check: Check, turn: number, nowMs: number, figures: readonly number[], start: number, passing: number): Verdict => {
+  const isAllowed = turn < passing;
+  // What the checks after this one spent is not on the counter yet.
+  const later = isAllowed ? passing - turn - 1 : 0;
+  const around = { nowMs, segmentLeftMs: check.untilMs - nowMs, claimed: 0 };
+  const states: ChargeState[] = [];
+  let at = start + 1;
+  for (const charge of check.charges as readonly PlainCharge[]) {
+    const [amount = 0, second = 0] = [figures[at], figures[at + 1]];
+    at += charge.kind === 'bucket' ? 1 : 2;
+    states.push(stateOf(charge, amount, second, later, isAllowed, around));
+  }
+  return { status: isAllowed ? 'allowed' : 'denied', nowMs, states };
+};
+
+interface Around {
+  readonly nowMs: number;
+  readonly segmentLeftMs: number;
+  readonly claimed: number;
+}
+
+const stateOf = (charge: PlainCharge, amount: number, second: number, later: number, isAllowed: boolean, around: Around): ChargeState => {
+  if (charge.kind === 'bucket') {
+    const state = { debt: amount - later * charge.cost * charge.windowMs, timeMs: around.nowMs };
+    const retryAfterMs = isAllowed ? 0 : judgeBucket(state, charge, charge.cost, around).retryAfterMs;
+    return { ...bucketFigures(state, charge, around).figures, retryAfterMs };
+  }
+  if (charge.kind === 'window') {
+    const state = { count: amount - later * charge.cost, startMs: second };
+    const retryAfterMs = isAllowed ? 0 : judgeWindow(state, charge, charge.cost, around).retryAfterMs;
+    return { ...windowFigures(state, charge, around).figures, retryAfterMs };
+  }
+  const state = { count: amount - later * charge.cost };
+  const base = { plus: second, minus: 0 };
+  const retryAfterMs = isAllowed ? 0 : judgeQuota(state, base, charge, charge.cost, around).retryAfterMs;
+  return { ...quotaFigures(state, base, charge, around).figures, retryAfterMs };
+};
