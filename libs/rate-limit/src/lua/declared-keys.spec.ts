@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { SCRIPTS } from './scripts.generated';
 
 const CALL = /\b(?:redis\.call|redis\.pcall|call|try)\((.*)/g;
-/** What a command may name: a declared key, or a local that the script takes from KEYS (`key`, `base`, the columns by counter). */
-const DECLARED = /^(?:KEYS\[[^\]]+\]|key|base|log\.key|slot_key\[slot\])$/;
+/** What a command may name: a declared key, or a local that the script takes from KEYS (`key`, `base`, the columns by counter, the pairs of an MSET). */
+const DECLARED = /^(?:KEYS\[[^\]]+\]|key|base|log\.key|slot_key\[slot\]|unpack\(KEYS, [^()]*\)|unpack\(pairs_to_set, 1, n\))$/;
 const NO_KEY = new Set(['TIME']);
 
 /** Comma-separated arguments on one line, up to the bracket that closes the call; enough for how our scripts are written. */
@@ -33,6 +33,6 @@ describe.each(Object.entries(SCRIPTS))('C035 %s', (_, { source }) => {
 
   // Mutation: make a key of other parts, such as local key = prefix .. name.
   it('takes every name from KEYS alone', () => {
-    for (const [line, value] of source.matchAll(/\b(?:local key|local base|local key, [^=]*|slot_key\[slot\]) *= *([^,\n]+)/g)) expect(value, line).toMatch(/^(?:KEYS\[.*|key)$/);
+    for (const [line, value] of source.matchAll(/\b(?:local key|local base|local key, [^=]*|slot_key\[slot\]|pairs_to_set\[[^\]]*\], pairs_to_set\[[^\]]*\]) *= *([^,\n]+)/g)) expect(value, line).toMatch(/^(?:KEYS\[.*|key)$/);
   });
 });

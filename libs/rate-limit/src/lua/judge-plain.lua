@@ -128,7 +128,7 @@ for _ = 1, group_count do
     for i = 1, charges do
       local low, high, place, places = byte(packed, p + 1, p + 4)
       local rule, slot = low + 128 * high + 1, place + 128 * places + 1
-      local kind, size, want = kinds[rule], sizes[rule], wants[rule]
+      local kind, size, want, room = kinds[rule], sizes[rule], wants[rule], nil
       p = p + 4
       if kind == 'q' then slot = counter_count + slot end
       local amount, time = amounts[slot], times[slot]
@@ -172,22 +172,17 @@ for _ = 1, group_count do
           net = plus - minus
           nets[slot] = net
         end
-        -- Below nothing used, the first checks cost what is owed; a single one still has to fit.
         local count = amount
         amount = net > 9007199254740991 - count and 9007199254740991 or net + count
-        if want > 0 then
-          if size then
-            if want > size then fits = 0 end
-          end
-          local most = 9007199254740991 - (amount > count and amount or count)
-          if size and size - amount < most then most = size - amount end
-          size = amount + most
-        end
+        -- Never above 2^53-1; and of less than nothing used, the room is larger than the size.
+        room = 9007199254740991 - (amount > count and amount or count)
+        if size and size - amount < room then room = size - amount end
+        if size and want > size then room = 0 end
       end
       if size == 0 or as[rule] == 0 then
         fits = 0
       elseif want > 0 and fits > 0 then
-        local room = size - amount
+        room = room or size - amount
         if fits * want > room then
           if room < want then fits = 0 else fits = (room - fmod(room, want)) / want end
         end

@@ -1024,7 +1024,7 @@ return replies
 `,
   },
   'judge-plain': {
-    sha1: '2b8bb79b714b1b068b1184b33ecaefc1ddff604e',
+    sha1: '9b9d87e7853ef55da9997ad4691612ef7ae50ddc',
     source: `
 
 
@@ -1155,7 +1155,7 @@ local checks = fits
 for i = 1, charges do
 local low, high, place, places = byte(packed, p + 1, p + 4)
 local rule, slot = low + 128 * high + 1, place + 128 * places + 1
-local kind, size, want = kinds[rule], sizes[rule], wants[rule]
+local kind, size, want, room = kinds[rule], sizes[rule], wants[rule], nil
 p = p + 4
 if kind == 'q' then slot = counter_count + slot end
 local amount, time = amounts[slot], times[slot]
@@ -1199,22 +1199,17 @@ if minus > 9007199254740991 then minus = 0 end
 net = plus - minus
 nets[slot] = net
 end
-
 local count = amount
 amount = net > 9007199254740991 - count and 9007199254740991 or net + count
-if want > 0 then
-if size then
-if want > size then fits = 0 end
-end
-local most = 9007199254740991 - (amount > count and amount or count)
-if size and size - amount < most then most = size - amount end
-size = amount + most
-end
+
+room = 9007199254740991 - (amount > count and amount or count)
+if size and size - amount < room then room = size - amount end
+if size and want > size then room = 0 end
 end
 if size == 0 or as[rule] == 0 then
 fits = 0
 elseif want > 0 and fits > 0 then
-local room = size - amount
+room = room or size - amount
 if fits * want > room then
 if room < want then fits = 0 else fits = (room - fmod(room, want)) / want end
 end
