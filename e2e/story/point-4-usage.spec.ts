@@ -98,8 +98,9 @@ describe('point 4: usage is what was admitted', () => {
     const { items } = await billing.get<{ items: UsageItem[] }>(`/v1/usage?period=${lastMonth}&limit=200`);
     const acme = items.find(({ tenant }) => tenant === 'acme');
     expect(acme?.period.id).toBe(`${lastMonth}-01`);
-    // Closed a day after its end.
-    expect(acme?.status).toMatch(/^(ended|closed)$/);
+    // Closed a day after its end, which in its own zone comes some hours after midnight UTC.
+    const hasEnded = now.getTime() >= Date.parse(acme?.period.end ?? '');
+    expect(acme?.status).toMatch(hasEnded ? /^(ended|closed)$/ : /^open$/);
     expect(BigInt(acme?.used ?? '0')).toBeGreaterThan(0n);
   });
 
