@@ -1,4 +1,4 @@
-/** Entries that all maps of this process hold together, at most: about a kilobyte each where they hold calls. */
+/** Entries that all maps of this process hold together, at most: one or two kilobytes each where they hold calls, by the growth of the heap. */
 const TOTAL_MAX = 100_000;
 /** Entries of one generation; a map holds at most two. As many keys as this may come in rounds, and each is found again. */
 const GENERATION_MAX = 10_240;
