@@ -53,7 +53,7 @@ export const recentTrafficQuery = (tenant: string) =>
     refetchInterval: LIVE_MS,
   });
 
-/** Units of one billing period, hour by hour. */
+/** Units of one billing period, hour by hour; while it runs they grow beside the ledger's total. */
 export const periodSeriesQuery = (tenant: string, start: string, end: string) =>
   queryOptions({
     queryKey: usageKeys.series(tenant, `${start}/${end}`),
@@ -63,4 +63,5 @@ export const periodSeriesQuery = (tenant: string, start: string, end: string) =>
         query: { from: start, to: new Date(Math.min(Date.now(), Date.parse(end))).toISOString(), step: 3600 },
         signal,
       }),
+    refetchInterval: () => (Date.now() < Date.parse(end) ? LIVE_MS : false),
   });
