@@ -45,8 +45,8 @@ export interface DeciderParts {
 const LEAST_WAIT_MS = 5;
 /** A subject's overrides, then a new segment, then the answer: more rounds that bring no newer head are a store in trouble. */
 const ROUNDS_MAX = 3;
-/** And however fast a tenant is edited: each edit between two rounds brings a newer head (ADR 1). An editor in step with the rounds meets many in a row. */
-const EDITS_MAX = 100;
+/** And however fast a tenant is edited: each edit between two rounds brings a newer head (ADR 1). */
+const EDITS_MAX = 20;
 const SOURCE: DecisionSource = 'store';
 
 /** One round's answer: a decision, the reason to fall back, or another round. */

@@ -11,12 +11,7 @@ TTL      lease + 60 s; 40 days in a new generation, so that `#since` is found ho
 Guarantee  never judges: what is held is held, over the limit too. A count of 0 is kept for a lease, so that a command that got stuck on its way
          cannot bring back an older count. A key of another type is replaced. Repeats are harmless.
 ]]
-local now = tonumber(ARGV[1])
-if not now then
-  local time = redis.call('TIME')
-  local micros = tonumber(time[2])
-  now = tonumber(time[1]) * 1000 + (micros - math.fmod(micros, 1000)) / 1000
-end
+--@include now.lua
 local incarnation, lease_ms, sequence = ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 
 local replies = {}

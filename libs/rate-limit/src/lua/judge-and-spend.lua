@@ -59,22 +59,9 @@ local call, try = redis.call, redis.pcall
 local fmod, match, format, tonumber, type = math.fmod, string.match, string.format, tonumber, type
 local KEYS, ARGV = KEYS, ARGV
 
-local now = tonumber(ARGV[1])
-if not now then
-  local time = call('TIME')
-  local micros = tonumber(time[2])
-  now = tonumber(time[1]) * 1000 + (micros - fmod(micros, 1000)) / 1000
-end
+--@include now.lua
 
--- Count and start of the window running at now; after a step back of the clock the start is re-based and the count kept.
-local function window_at(count, start, window_ms, alignment)
-  if alignment == 'e' then
-    local current = now - fmod(now, window_ms)
-    return start >= current and count or 0, current
-  end
-  if count == 0 or now - start >= window_ms then return 0, now end
-  return count, start < now and start or now
-end
+--@include window-at.lua
 
 local key_at, arg_at = 1, 5
 

@@ -34,12 +34,7 @@ local call = redis.call
 local byte, fmod, match, format, tonumber = string.byte, math.fmod, string.match, string.format, tonumber
 local KEYS, ARGV = KEYS, ARGV
 
-local now = tonumber(ARGV[1])
-if not now then
-  local time = call('TIME')
-  local micros = tonumber(time[2])
-  now = tonumber(time[1]) * 1000 + (micros - fmod(micros, 1000)) / 1000
-end
+--@include now.lua
 
 local head_count, counter_count, quota_count = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4])
 local group_count, segment_count, packed = tonumber(ARGV[5]), tonumber(ARGV[6]), ARGV[8]
@@ -81,15 +76,7 @@ end
 -- life: set where it is to be written. lengthen: the life a denial needs.
 local amounts, times, exists, lives, lengthens, nets = {}, {}, {}, {}, {}, {}
 
--- Count and start of the window running at now; after a step back of the clock the start is re-based and the count kept.
-local function window_at(count, start, window_ms, alignment)
-  if alignment == 'e' then
-    local current = now - fmod(now, window_ms)
-    return start >= current and count or 0, current
-  end
-  if count == 0 or now - start >= window_ms then return 0, now end
-  return count, start < now and start or now
-end
+--@include window-at.lua
 
 -- ms a bucket of this debt lives, or a window that ends then.
 local function life_of(reset)

@@ -39,12 +39,7 @@ local function ceil_divide(a, b)
   return (a - rest) / b + 1
 end
 
-local now = tonumber(ARGV[1])
-if not now then
-  local time = redis.call('TIME')
-  local micros = tonumber(time[2])
-  now = tonumber(time[1]) * 1000 + (micros - fmod(micros, 1000)) / 1000
-end
+--@include now.lua
 
 local function write(key, amount, text, ttl)
   if amount == 0 then

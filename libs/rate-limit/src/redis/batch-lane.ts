@@ -2,6 +2,7 @@ import type { Check, Verdict } from '../store';
 import type { LimitRedis } from './connect-limit-redis';
 import { loopInstant, type LoopInstant } from './deadline-watch';
 import { decodeBatch } from './decoded-batch';
+import type { EditedTenants } from './edited-tenants';
 import { encodeBatch, type ScriptArg } from './encoded-batch';
 import { mayHaveRun, tellDoubt } from './doubt';
 import { causeOf, unavailable } from './outage';
@@ -15,6 +16,8 @@ export interface LaneHost {
   readonly redis: LimitRedis;
   readonly maxBatch: number;
   readonly slots: SlotKeeper;
+  /** Tenants of the store that were edited just now. */
+  readonly edited: EditedTenants;
   nowArg(): ScriptArg;
   /** Sees to it that `expire` runs at that instant. */
   watch(deadlineAtMs: number): void;
@@ -54,7 +57,7 @@ interface Call {
 /** Asks the store once for all; an error is that of the call. */
 type Judge = (waiters: readonly Waiter[]) => Promise<PlainAnswer[]>;
 
-/** While one call is in flight a full batch may follow it; more would only queue in Redis. */
+/** While one call is in flight a full batch may follow it; more would only queue in Redis. A batch for both scripts is two calls. */
 const MAX_IN_FLIGHT = 2;
 /** So many that wait are worth the cost of a second call. */
 const WORTH_TWO = 48;
@@ -85,7 +88,7 @@ export class BatchLane {
   /** @param since where the budget of the whole check began, when this is a later part of it */
   judge(check: Check, deadlineAtMs: number, since?: LoopInstant): Promise<Verdict> {
     return new Promise((resolve) => {
-      this.waiting.push({ check, deadlineAtMs, since, resolve, isPlain: isPlain(check), isAnswered: false });
+      this.waiting.push({ check, deadlineAtMs, since, resolve, isPlain: isPlain(check) && !this.host.edited.has(check.tenant), isAnswered: false });
       this.host.watch(deadlineAtMs);
       if (!this.isSending && (this.inFlight.size === 0 || this.waiting.length >= this.host.maxBatch)) this.send();
     });
@@ -230,6 +233,7 @@ export class BatchLane {
     for (let at = 0; at < waiters.length; at += 1) {
       const [waiter, verdict] = [waiters[at], verdicts[at]];
       if (waiter === undefined || verdict === undefined) continue;
+      if (!waiter.isPlain && verdict !== 'stale' && verdict.status !== 'stale') this.host.edited.settled(waiter.check.tenant);
       if (waiter.isAnswered) {
         if (verdict !== 'stale' && verdict.status === 'allowed') this.host.refundLate(waiter.check, verdict, isDoubted);
       } else if (verdict === 'stale') stale.push(waiter);
@@ -243,6 +247,7 @@ export class BatchLane {
     for (const waiter of waiters) {
       waiter.isPlain = false;
       waiter.since ??= sentAt;
+      this.host.edited.add(waiter.check.tenant);
     }
     this.waiting.unshift(...waiters);
   }

@@ -8,6 +8,7 @@ import { ClusterNodes } from './cluster-nodes';
 import { partsOf, tagOf, type CheckPart } from './cluster-parts';
 import { deniedWhole, wholeVerdict, type Taken } from './cluster-verdict';
 import { DeadlineWatch, loopInstant, type LoopInstant } from './deadline-watch';
+import { EditedTenants } from './edited-tenants';
 import type { ScriptArg } from './encoded-batch';
 import { tellDoubt } from './doubt';
 import { unavailable } from './outage';
@@ -46,7 +47,7 @@ export class ClusterLimitStore implements LimitStore {
     const nowArg = (): ScriptArg => this.nowArg();
     this.slots = new SlotKeeper({ redis, nowArg, groupOf: tagOf, reconnect: () => this.nodes.dropSilent() }, slotOptionsOf(options));
     this.host = {
-      redis, maxBatch, nowArg, slots: this.slots,
+      redis, maxBatch, nowArg, slots: this.slots, edited: new EditedTenants(),
       watch: (deadlineAtMs) => this.deadlines.watch(deadlineAtMs),
       refundLate: (check, verdict, isDoubted) => this.refunds.add(admitted(check.charges, verdict), () => !isDoubted && tellDoubt(check)),
       reconnect: () => this.nodes.dropSilent(),

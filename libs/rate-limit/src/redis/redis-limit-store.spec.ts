@@ -93,6 +93,24 @@ describe.each(REDIS_PLACES)('on %s', (kind) => {
       await vi.waitFor(async () => expect(remainingOf(await ask('x', 0))).toBe(97));
     });
 
+    // Mutation: ask judge-plain first however often a tenant is edited.
+    it('pays one call more for an edit, and none for those that follow it', async () => {
+      await redis.set(redisKeys.policy('t'), '{"new":true}');
+      const judge = (knownHead: string): Promise<Verdict> => store.judgeAndSpend(checkOf([bucket('edited')], { knownHead }), inGoodTime());
+      const callsOf = async (knownHead: string): Promise<[string, number]> => {
+        const calls = vi.spyOn(redis, 'evalsha');
+        const { status } = await judge(knownHead);
+        const { length } = calls.mock.calls;
+        calls.mockRestore();
+        return [status, length];
+      };
+      expect(await callsOf('7.1')).toEqual(['allowed', 1]);
+      expect(await callsOf('6.1')).toEqual(['stale', 2]);
+      expect(await callsOf('6.2')).toEqual(['stale', 1]);
+      expect(await callsOf('7.1')).toEqual(['allowed', 1]);
+      expect(await callsOf('6.1')).toEqual(['stale', 2]);
+    });
+
     it('answers a bad key by healing it, and its neighbours as if nothing was', async () => {
       await redis.rpush('qp:{t}:c:bad', 'planted');
       const [, bad, good] = await Promise.all([ask('one'), ask('bad'), ask('two')]);

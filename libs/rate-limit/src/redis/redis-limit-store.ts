@@ -5,6 +5,7 @@ import { requireValidCharges, requireValidRefund } from '../valid-charges';
 import { BatchLane } from './batch-lane';
 import type { LimitRedis } from './connect-limit-redis';
 import { DeadlineWatch } from './deadline-watch';
+import { EditedTenants } from './edited-tenants';
 import type { ScriptArg } from './encoded-batch';
 import { tellDoubt } from './doubt';
 import { unavailable } from './outage';
@@ -30,7 +31,7 @@ export class RedisLimitStore implements LimitStore {
     this.slots = new SlotKeeper({ redis, nowArg, groupOf: () => '', reconnect }, slotOptionsOf(options));
     const lane = new BatchLane(
       {
-        redis, maxBatch, slots: this.slots, nowArg, reconnect, idle: () => undefined,
+        redis, maxBatch, slots: this.slots, edited: new EditedTenants(), nowArg, reconnect, idle: () => undefined,
         watch: (deadlineAtMs) => this.deadlines.watch(deadlineAtMs),
         refundLate: (check, verdict, isDoubted) => this.lateRefunds.add(admitted(check.charges, verdict), () => !isDoubted && tellDoubt(check)),
       },
