@@ -3,6 +3,8 @@ const QUOTAS = { project: 'api', spec: 'src/quotas/quotas.spec.ts' };
 const COMPILE = { project: 'policy', spec: 'src/compile-quota.spec.ts' };
 const OVERAGE = { project: 'guard', spec: 'src/specs/overage.spec.ts' };
 const LOCAL = { project: 'guard', spec: 'src/degraded/local-quota.spec.ts' };
+/** What plain checks do no longer reaches judge-and-spend through a store. */
+const SCRIPTS = { project: 'rate-limit', spec: 'src/lua/scripts-against-models.spec.ts' };
 const STORES = { project: 'rate-limit', spec: 'src/quotas.spec.ts' };
 const api = (path) => `apps/api/src/quotas/${path}.ts`;
 const policy = (path) => `libs/policy/src/${path}.ts`;
@@ -35,9 +37,9 @@ export const QUOTA_MUTATIONS = [
   { id: 'guard-outage-never-over', what: 'hold what was admitted alone against the store\'s next word', file: guard('degraded/quota-memory'), find: 'known.spent = 0;', replace: '', ...LOCAL, test: 'starts from the store', breaks: 'semantics: degraded' },
   { id: 'guard-lowered-allowance-unseen', what: 'keep what was left of another allowance', file: guard('degraded/quota-memory'), find: 'known.remaining + allowance - known.allowance', replace: 'known.remaining', ...LOCAL, test: 'follows an allowance', breaks: 'C050' },
   { id: 'guard-lane-of-all-nodes', what: 'give away alone the slower lane of all nodes', file: guard('degraded/local-quota'), find: 'const capacity = shareOf(lane.capacity);\n  const limit = capacity === 0 ? 0 : shareOf(lane.limit);', replace: 'const { capacity, limit } = lane;', ...LOCAL, test: 'share of the slower lane', breaks: 'semantics: degraded' },
-  { id: 'lua-quota-waits-a-day', what: 'tell a day as the wait for a month\'s quota', file: JUDGE, find: 'local period_left_ms = c > now and c - now or 1', replace: 'local period_left_ms = 86400000', ...STORES, test: 'one Redis .*C055', breaks: 'C055' },
-  { id: 'lua-quota-floor-left-out', what: 'let what is left of a lowered allowance go below 0', file: JUDGE, find: 'remaining, more = used < allowance and allowance - used or 0, reset', replace: 'remaining, more = allowance - used, reset', ...STORES, test: 'one Redis .*C050', breaks: 'C050' },
-  { id: 'lua-ceiling-unread', what: 'bill without an end', file: JUDGE, find: 'most = tonumber(most)', replace: 'most = false', ...STORES, test: 'one Redis .*bills past', breaks: 'semantics: overage' },
-  { id: 'lua-ceiling-of-the-counter-alone', what: 'hold the counter alone against the ceiling', file: JUDGE, find: 'elseif most and cost > most - claimed - used', replace: 'elseif most and cost > most - claimed - amount', ...STORES, test: 'one Redis .*ledger.s figures', breaks: 'M3' },
+  { id: 'lua-quota-waits-a-day', what: 'tell a day as the wait for a month\'s quota', file: JUDGE, find: 'local period_left_ms = c > now and c - now or 1', replace: 'local period_left_ms = 86400000', ...SCRIPTS, test: 'histories of plain checks, one by one', breaks: 'C055' },
+  { id: 'lua-quota-floor-left-out', what: 'let what is left of a lowered allowance go below 0', file: JUDGE, find: 'remaining, more = used < allowance and allowance - used or 0, reset', replace: 'remaining, more = allowance - used, reset', ...SCRIPTS, test: 'histories of plain checks, one by one', breaks: 'C050' },
+  { id: 'lua-ceiling-unread', what: 'bill without an end', file: JUDGE, find: 'most = tonumber(most)', replace: 'most = false', ...SCRIPTS, test: 'histories of plain checks, one by one', breaks: 'semantics: overage' },
+  { id: 'lua-ceiling-of-the-counter-alone', what: 'hold the counter alone against the ceiling', file: JUDGE, find: 'elseif most and cost > most - claimed - used', replace: 'elseif most and cost > most - claimed - amount', ...SCRIPTS, test: 'histories of plain checks, one by one', breaks: 'M3' },
   { id: 'model-ceiling-unread', what: 'bill without an end', file: MODEL, find: "return overage === 'reject' ? allowance : ceiling;", replace: "return overage === 'reject' ? allowance : (ceiling, undefined);", ...STORES, test: 'in process .*bills past', breaks: 'semantics: overage' },
 ];

@@ -93,6 +93,14 @@ describe.each(REDIS_PLACES)('on %s', (kind) => {
       await vi.waitFor(async () => expect(remainingOf(await ask('x', 0))).toBe(97));
     });
 
+    // Mutation: take checks for equal that differ in their segment.
+    it('judges no check by the segment of another', async () => {
+      const judge = (fromMs: number): Promise<Verdict> => store.judgeAndSpend(checkOf([bucket('segments')], { fromMs }), inGoodTime());
+      const verdicts = await Promise.all([judge(0), judge(0), judge(8_000_000_000_000), judge(0)]);
+      expect(verdicts.map(({ status }) => status)).toEqual(['allowed', 'allowed', 'outside', 'allowed']);
+      expect(remainingOf(await ask('segments', 0))).toBe(97);
+    });
+
     // Mutation: ask judge-plain first however often a tenant is edited.
     it('pays one call more for an edit, and none for those that follow it', async () => {
       await redis.set(redisKeys.policy('t'), '{"new":true}');

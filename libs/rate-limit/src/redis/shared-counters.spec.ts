@@ -83,13 +83,22 @@ describe.each(REDIS_PLACES)('on %s', (kind) => {
   });
 
   describe('P06 no immortal counters', () => {
-    // Mutation: SET without PX.
+    /** All algorithms in one check, and each alone: a plain one is judged by a script of its own. */
+    const togetherAndAlone = (limit: number, windowMs: number, name: (at: number) => number) => (at: number): Charge[][] => {
+      const named = (prefix: string): Charge[] => KINDS.map((algorithm) => ({ ...rateOf(algorithm, limit, windowMs), counter: `qp:{t}:c:${prefix}${algorithm}${name(at)}` }));
+      return [named(''), ...named('alone-').map((charge) => [charge])];
+    };
+    const hammerEach = (stores: readonly LimitStore[], times: number, checks: (at: number) => Charge[][]): Promise<Verdict[]> => {
+      const all = Array.from({ length: times }, (_, at) => checks(at)).flat();
+      return hammer(stores, all.length, (at) => all[at] ?? []);
+    };
+
+    // Mutation: SET without PX; MSET without PEXPIRE.
     it('C020 gives each of 1,000 subjects a life on each algorithm', async () => {
       const windowMs = 30_000;
-      const kinds = (at: number): Charge[] => KINDS.map((algorithm) => ({ ...rateOf(algorithm, 10, windowMs), counter: `qp:{t}:c:${algorithm}${at}` }));
-      await hammer(nodes(), 1_000, kinds);
+      await hammerEach(nodes(), 1_000, togetherAndAlone(10, windowMs, (at) => at));
       const keys = await place.keys('qp:{t}:c:*');
-      expect(keys).toHaveLength(1_000 * KINDS.length);
+      expect(keys).toHaveLength(2 * 1_000 * KINDS.length);
       for (const pttl of await Promise.all(keys.map((key) => redis.pttl(key)))) {
         expect(pttl).toBeGreaterThan(0);
         expect(pttl).toBeLessThanOrEqual(2 * windowMs + GRACE_MS);
@@ -102,7 +111,7 @@ describe.each(REDIS_PLACES)('on %s', (kind) => {
       const stores = nodes(clock.now);
       for (let round = 0; round < 100; round += 1) {
         clock.set(Date.UTC(2026, 0, 15) + 1_000 * (1 + (round >> 1)) + ((round % 3) - 1));
-        await hammer(stores, 100, (at) => KINDS.map((algorithm) => ({ ...rateOf(algorithm, 3, 1_000), counter: `qp:{t}:c:${algorithm}${at % 4}` })));
+        await hammerEach(stores, 100, togetherAndAlone(3, 1_000, (at) => at % 4));
         const lives = await Promise.all((await place.keys('qp:{t}:c:*')).map((key) => redis.pttl(key)));
         expect(lives.every((pttl) => pttl > 0)).toBe(true);
       }

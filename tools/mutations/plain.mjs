@@ -1,0 +1,31 @@
+/** Changes of the script that judges plain checks, and of what reads it. @type {import('./mutations.mjs').Mutation[]} */
+const of = (spec, test) => ({ project: 'rate-limit', spec, test });
+const CASES = (test) => of('src/cases.spec.ts', `one Redis ${test}`);
+const COUNTERS = (test) => of('src/redis/shared-counters.spec.ts', `one Redis .*${test}`);
+const TOGETHER = of('src/lua/scripts-against-models.spec.ts', 'plain checks, equal ones together');
+const PLAIN = 'libs/rate-limit/src/lua/judge-plain.lua';
+const BATCH = 'libs/rate-limit/src/redis/plain-batch.ts';
+const ANSWERS = 'libs/rate-limit/src/redis/plain-answers.ts';
+
+export const PLAIN_MUTATIONS = [
+  { id: 'plain-last-unit-refused', what: 'deny the last unit', file: PLAIN, find: 'if fits * want > room then\n          if room < want then', replace: 'if fits * want >= room then\n          if room <= want then', ...TOGETHER, breaks: 'C005' },
+  { id: 'plain-bucket-drains-twice', what: 'drain a bucket at twice its rate', file: PLAIN, find: 'local drained = (now - time) * as[rule]', replace: 'local drained = (now - time) * as[rule] * 2', ...of('src/algorithm-cases.spec.ts', 'one Redis C010'), breaks: 'C010' },
+  { id: 'plain-batch-reads-anew', what: 'read a counter anew for each group', file: PLAIN, find: 'if not amount then\n        local text = texts[slot]', replace: 'do\n        local text = texts[slot]', ...TOGETHER, breaks: 'C011, P01' },
+  { id: 'plain-set-without-life', what: 'write a counter without a life', file: PLAIN, find: "call('PEXPIRE', KEYS[head_count + slot], format('%.0f', life))", replace: 'life = nil', ...COUNTERS('C020'), breaks: 'C020, P06' },
+  { id: 'plain-denial-lengthens-nothing', what: 'lengthen a life on spending only', file: PLAIN, find: "call('PTTL', KEYS[head_count + slot]) < lengthens[slot] then", replace: 'false then', ...COUNTERS('lengthens'), breaks: 'P06' },
+  { id: 'plain-zero-cost-is-one', what: 'charge a cost of 0 as 1', file: PLAIN, find: 'local size, want = a, cost\n', replace: 'if cost == 0 then cost = 1 end local size, want = a, cost\n', ...CASES('C044'), breaks: 'C044' },
+  { id: 'plain-closed-looks-pass', what: 'let a look pass where the limit is 0', file: PLAIN, find: 'if size == 0 or as[rule] == 0 then', replace: 'if false then', ...TOGETHER, breaks: 'C043' },
+  { id: 'plain-quota-passes-exact-range', what: 'let a quota count past 2^53-1', file: PLAIN, find: 'room = 9007199254740991 - (amount > count and amount or count)', replace: 'room = 2 * 9007199254740991', ...COUNTERS('C045'), breaks: 'C045, P14' },
+  { id: 'plain-ceiling-unread', what: 'let a quota with a ceiling go on beyond it', file: PLAIN, find: "if #b > 1 then size = tonumber(match(b, ':(%d+)$')) end", replace: '', ...of('src/quotas.spec.ts', 'in one Redis .*ceiling'), breaks: 'semantics: overage' },
+  { id: 'plain-owed-units-close', what: 'take the room of a quota that owes less than nothing for none', file: PLAIN, find: 'room = room or size - amount\n', replace: 'room = amount < 0 and 0 or room or size - amount\n', ...of('src/quotas.spec.ts', 'in one Redis .*against the ceiling'), breaks: 'M3' },
+  { id: 'plain-limits-apart', what: 'forget what an earlier limit of the check denied', file: PLAIN, find: 'local kind, size, want, room = kinds[rule], sizes[rule], wants[rule], nil', replace: 'fits = checks local kind, size, want, room = kinds[rule], sizes[rule], wants[rule], nil', ...TOGETHER, breaks: 'C062, P02' },
+  { id: 'plain-denied-are-charged', what: 'charge all checks of a group where some pass', file: PLAIN, find: 'debt = debt + fits * want', replace: 'debt = debt + checks * want', ...TOGETHER, breaks: 'C049, P02' },
+  { id: 'plain-step-back-locks-out', what: 'keep a bucket\'s time that is ahead of the clock', file: PLAIN, find: 'if is_ahead then times[slot] = now end', replace: '', ...CASES('P05 .*bucket'), breaks: 'P05' },
+  { id: 'plain-base-left-out', what: 'leave what the ledger says out of a quota', file: PLAIN, find: 'net = plus - minus', replace: 'net = 0', ...COUNTERS('counts what the ledger says'), breaks: 'P09' },
+  { id: 'plain-segment-a-ms-long', what: 'judge at the very end of a segment', file: PLAIN, find: 'now < tonumber(ARGV[at + 2])', replace: 'now <= tonumber(ARGV[at + 2])', ...of('src/edges.spec.ts', 'one Redis judges nothing'), breaks: 'M2' },
+  { id: 'plain-any-head-is-known', what: 'judge under whatever head the caller knows', file: PLAIN, find: 'elseif head ~= ARGV[8 + entry] then status = -2 end', replace: 'end', ...of('src/redis/redis-limit-store.spec.ts', 'one Redis .*gives each of many tenants'), breaks: 'M1, P10' },
+  { id: 'plain-one-segment-for-all', what: 'take checks of different segments for equal', file: BATCH, find: 'group.segment !== segment || ', replace: '', ...of('src/redis/redis-limit-store.spec.ts', 'one Redis .*by the segment of another'), breaks: 'M2' },
+  { id: 'plain-first-numbers-kept', what: 'judge all rules of one cost by the first', file: BATCH, find: 'if (one.cost !== other.cost) return false;', replace: 'return one.cost === other.cost && one.kind === other.kind;', ...CASES('C086'), breaks: 'C086' },
+  { id: 'plain-edits-forgotten', what: 'ask the script that brings no policy first, however often a tenant is edited', file: 'libs/rate-limit/src/redis/batch-lane.ts', find: ' && !this.host.edited.has(check.tenant)', replace: '', ...of('src/redis/redis-limit-store.spec.ts', 'one Redis .*pays one call more'), breaks: 'P01, P10' },
+  { id: 'plain-later-units-shown', what: 'show a check what those after it spent', file: ANSWERS, find: 'const later = isAllowed ? passing - turn - 1 : 0;', replace: 'const later = 0;', ...TOGETHER, breaks: 'P04' },
+];
