@@ -53,12 +53,14 @@ describe.each(TEST_STORES)('on $name', ({ start }) => {
   });
 
   const publish = (revision: number, tenant = 'hobby') => publisher.publishTenant({ policy: specPolicy(tenant, revision), generation: 1, changeId: '' });
+  /** Patient: a start that comes late counts as a gap by itself. */
+  const follow = () => feed.start(5_000);
   const heardOf = (word: string): string[] => heard.filter((line) => line.startsWith(word));
 
   describe('following', () => {
     it('begins at the last id, so that older entries are not replayed', async () => {
       const { position } = await publish(1);
-      await feed.start();
+      await follow();
       expect([feed.position, feed.isCurrent]).toEqual([position, false]);
       const next = await publish(2);
       await expect.poll(() => heard).toEqual(['tenant:hobby@2.1', `applied:${next.position}`]);
@@ -66,7 +68,7 @@ describe.each(TEST_STORES)('on $name', ({ start }) => {
     });
 
     it('begins at the start where there is no stream yet', async () => {
-      await feed.start();
+      await follow();
       expect(feed.position).toBe(STREAM_START);
       const { position } = await publish(1);
       await expect.poll(() => feed.position).toBe(position);
@@ -76,7 +78,7 @@ describe.each(TEST_STORES)('on $name', ({ start }) => {
     it('routes each topic to its cache', async () => {
       await publish(1);
       await cache.load('hobby');
-      await feed.start();
+      await follow();
       await publish(2);
       await publisher.publishKey('a'.repeat(64), null);
       await publisher.publishClasses({ v: 1, revision: 1, classes: {} });
@@ -88,7 +90,7 @@ describe.each(TEST_STORES)('on $name', ({ start }) => {
     // P10: node caches follow with p99 <= 0.3 s.
     it('applies 100 changes with a p99 under 300 ms', async () => {
       await publish(1);
-      await feed.start();
+      await follow();
       const tookMs: number[] = [];
       for (let revision = 2; revision <= 101; revision += 1) {
         const startedAtMs = performance.now();
@@ -102,14 +104,14 @@ describe.each(TEST_STORES)('on $name', ({ start }) => {
 
     it('drops everything on an entry of a topic it does not know', async () => {
       await publish(1);
-      await feed.start();
+      await follow();
       await direct.xadd(redisKeys.changes, '*', 'topic', 'from-the-future');
       await expect.poll(() => heardOf('gap')).toEqual(['gap']);
     });
 
     it('catches up with more entries than one read brings', async () => {
       await publish(1);
-      await feed.start();
+      await follow();
       const writes = direct.pipeline();
       for (let index = 0; index < 2_500; index += 1) writes.xadd(redisKeys.changes, '*', 'topic', 'tenant', 'subject', `t-${index}`, 'revision', '1.1', 'changeId', '');
       await writes.exec();
@@ -123,9 +125,9 @@ describe.each(TEST_STORES)('on $name', ({ start }) => {
       await publish(1);
       await publish(1, 'globex');
       await cache.load('globex');
-      await feed.start();
+      await follow();
       await publish(2);
-      await expect.poll(() => heardOf('tenant').length).toBe(1);
+      await expect.poll(() => heardOf('tenant').length, { timeout: 3_000 }).toBe(1);
       proxy.set({ kind: 'reset' });
       await whileCut();
       proxy.set({ kind: 'none' });
@@ -161,7 +163,7 @@ describe.each(TEST_STORES)('on $name', ({ start }) => {
 
     it('when the stream is emptied under an open connection', async () => {
       await publish(1);
-      await feed.start();
+      await follow();
       await store.flush();
       await publish(2);
       await expect.poll(() => heardOf('gap').length, { timeout: 3_000 }).toBeGreaterThan(0);
@@ -174,8 +176,7 @@ describe.each(TEST_STORES)('on $name', ({ start }) => {
       'C085 follows within 2 s of rejoining after 5 s apart ($kind), without a gap', { timeout: 15_000 }, async (fault) => {
         await publish(1);
         await cache.load('hobby');
-        // Patient: a start that comes late counts as a gap by itself.
-        await feed.start(5_000);
+        await follow();
         proxy.set(fault);
         const apart = new Promise((resolve) => setTimeout(resolve, 5_000));
         const { position } = await publish(2);
@@ -204,7 +205,7 @@ describe.each(TEST_STORES)('on $name', ({ start }) => {
     });
 
     it('stops at once in the middle of a blocking read', async () => {
-      await feed.start();
+      await follow();
       const startedAtMs = performance.now();
       await feed.stop();
       expect(performance.now() - startedAtMs).toBeLessThan(300);
