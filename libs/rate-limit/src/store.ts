@@ -115,6 +115,15 @@ export interface Check {
    * {@link LimitStore.close} is done. Never for a check of no units, nor for one that was not sent. Must not throw.
    */
   readonly onDoubt?: () => void;
+  /** The store's own: what it has worked out of this very object, for when it comes again. Whoever makes a check leaves it out, or `undefined`. */
+  memo?: CheckMemo | undefined;
+}
+
+/** What a store keeps with a check; only the store that made it knows more. */
+export interface CheckMemo {
+  /** A copy of a check brings the memo of its original. */
+  readonly check: Check;
+  readonly epoch: object;
 }
 
 /** Figures of one charge after the judgement (after spending, when allowed). All in whole units and ms. */

@@ -60,7 +60,7 @@ export const bucketFigures = (
   const remaining = room > 0 ? floorDivide(room, rule.windowMs) : 0;
   if (debt === 0) return { figures: { remaining, resetAfterMs: 0, moreAfterMs: 0 }, ttlMs: 0 };
   const resetAfterMs = ceilDivide(debt, rule.limit);
-  const untilNextUnit = rule.windowMs - (room > 0 ? room % rule.windowMs : room);
+  const untilNextUnit = rule.windowMs - (room - remaining * rule.windowMs);
   return { figures: { remaining, resetAfterMs, moreAfterMs: ceilDivide(untilNextUnit, rule.limit) }, ttlMs: ttlOf(resetAfterMs, GRACE_MS) };
 };
 

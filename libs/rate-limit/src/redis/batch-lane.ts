@@ -7,8 +7,9 @@ import { encodeBatch, type ScriptArg } from './encoded-batch';
 import { mayHaveRun, tellDoubt } from './doubt';
 import { causeOf, unavailable } from './outage';
 import { plainAnswers, type PlainAnswer } from './plain-answers';
-import { isPlain, PlainBatch } from './plain-batch';
-import { callScript } from './script-call';
+import { PlainBatch } from './plain-batch';
+import type { CheckBook } from './prepared-check';
+import { callScript, callWritten } from './script-call';
 import type { SlotKeeper } from './slot-keeper';
 
 /** What a lane needs of its store. */
@@ -16,6 +17,7 @@ export interface LaneHost {
   readonly redis: LimitRedis;
   readonly maxBatch: number;
   readonly slots: SlotKeeper;
+  readonly checks: CheckBook;
   /** Tenants of the store that were edited just now. */
   readonly edited: EditedTenants;
   nowArg(): ScriptArg;
@@ -30,16 +32,21 @@ export interface LaneHost {
 }
 
 /** A check between its call and its answer. */
-interface Waiter {
-  readonly check: Check;
-  readonly deadlineAtMs: number;
-  /** Where its budget began, for the later parts of a check in several; else when its call is sent. */
-  since: LoopInstant | undefined;
-  readonly resolve: (verdict: Verdict) => void;
-  /** For judge-plain.lua, which answers nearly all; false for the other script, which answers everything. */
-  isPlain: boolean;
+class Waiter {
   /** Its caller has an answer; what the store still says only matters for a refund. */
-  isAnswered: boolean;
+  isAnswered = false;
+
+  /**
+   * @param since where its budget began, for the later parts of a check in several; else when its call is sent
+   * @param isPlain for judge-plain.lua, which answers nearly all; false for the other script, which answers everything
+   */
+  constructor(
+    readonly check: Check,
+    readonly deadlineAtMs: number,
+    public since: LoopInstant | undefined,
+    public isPlain: boolean,
+    readonly resolve: (verdict: Verdict) => void,
+  ) {}
 }
 
 /** One script call. */
@@ -85,13 +92,19 @@ export class BatchLane {
   /** @param tag hash tag of all its keys; '' where one server has them all */
   constructor(private readonly host: LaneHost, readonly tag: string) {}
 
-  /** @param since where the budget of the whole check began, when this is a later part of it */
+  /**
+   * @param check whose charges are valid
+   * @param since where the budget of the whole check began, when this is a later part of it
+   */
   judge(check: Check, deadlineAtMs: number, since?: LoopInstant): Promise<Verdict> {
-    return new Promise((resolve) => {
-      this.waiting.push({ check, deadlineAtMs, since, resolve, isPlain: isPlain(check) && !this.host.edited.has(check.tenant), isAnswered: false });
-      this.host.watch(deadlineAtMs);
-      if (!this.isSending && (this.inFlight.size === 0 || this.waiting.length >= this.host.maxBatch)) this.send();
+    const { checks, edited, maxBatch } = this.host;
+    const isPlain = checks.prepared(check).isPlain && !edited.has(check.tenant);
+    const verdict = new Promise<Verdict>((resolve) => {
+      this.waiting.push(new Waiter(check, deadlineAtMs, since, isPlain, resolve));
     });
+    this.host.watch(deadlineAtMs);
+    if (!this.isSending && (this.inFlight.size === 0 || this.waiting.length >= maxBatch)) this.send();
+    return verdict;
   }
 
   /** Answers all that wait, once and for all. */
@@ -168,18 +181,26 @@ export class BatchLane {
   private readonly send = (): void => {
     this.isSending = false;
     while (this.waiting.length > 0 && this.inFlight.size < MAX_IN_FLIGHT) {
-      const taken = this.waiting.splice(0, this.share());
-      const plain = taken.filter((waiter) => waiter.isPlain);
+      const taken = this.take();
+      const plain = taken.every(isPlain) ? taken : taken.filter(isPlain);
       if (plain.length > 0) this.start(plain, this.judgePlain);
       if (plain.length < taken.length) this.start(taken.filter((waiter) => !waiter.isPlain), this.judgeAny);
     }
     if (this.inFlight.size === 0) this.host.idle(this);
   };
 
+  private take(): Waiter[] {
+    const { waiting } = this;
+    const share = this.share();
+    if (share < waiting.length) return waiting.splice(0, share);
+    this.waiting = [];
+    return waiting;
+  }
+
   /** A crowd goes in two calls, so that the store judges one while this process reads the other. */
   private share(): number {
     const { length } = this.waiting;
-    if (!this.waiting.every((waiter) => waiter.isPlain)) return Math.min(this.host.maxBatch, MAX_ANY);
+    if (!this.waiting.every(isPlain)) return Math.min(this.host.maxBatch, MAX_ANY);
     return Math.min(this.host.maxBatch, length >= WORTH_TWO && this.inFlight.size === 0 ? Math.ceil(length / 2) : length);
   }
 
@@ -209,14 +230,15 @@ export class BatchLane {
   }
 
   private readonly judgePlain: Judge = async (waiters) => {
-    const checks = waiters.map((waiter) => waiter.check);
-    const batch = new PlainBatch(checks, this.host.nowArg());
-    return plainAnswers(checks, batch, await callScript(this.host.redis, 'judge-plain', batch));
+    const { redis, checks: book } = this.host;
+    const checks = waiters.map(checkOf);
+    const batch = new PlainBatch(book, checks, this.host.nowArg());
+    return plainAnswers(checks, batch, await callWritten(redis, 'judge-plain', batch));
   };
 
   private readonly judgeAny: Judge = async (waiters) => {
     const { redis, slots } = this.host;
-    const checks = waiters.map((waiter) => waiter.check);
+    const checks = waiters.map(checkOf);
     const slotCall = slots.begin(checks);
     let verdicts: Verdict[] = [];
     try {
@@ -252,6 +274,9 @@ export class BatchLane {
     this.waiting.unshift(...waiters);
   }
 }
+
+const isPlain = (waiter: Waiter): boolean => waiter.isPlain;
+const checkOf = (waiter: Waiter): Check => waiter.check;
 
 const answer = (waiter: Waiter, verdict: Verdict): void => {
   waiter.isAnswered = true;

@@ -12,6 +12,7 @@ import { EditedTenants } from './edited-tenants';
 import type { ScriptArg } from './encoded-batch';
 import { tellDoubt } from './doubt';
 import { unavailable } from './outage';
+import { CheckBook } from './prepared-check';
 import { PendingRefunds, refundTogether, UNAWAITED_MS } from './redis-refund';
 import { SlotKeeper } from './slot-keeper';
 import { MAX_BATCH, slotOptionsOf, type LimitStoreOptions } from './store-options';
@@ -47,7 +48,7 @@ export class ClusterLimitStore implements LimitStore {
     const nowArg = (): ScriptArg => this.nowArg();
     this.slots = new SlotKeeper({ redis, nowArg, groupOf: tagOf, reconnect: () => this.nodes.dropSilent() }, slotOptionsOf(options));
     this.host = {
-      redis, maxBatch, nowArg, slots: this.slots, edited: new EditedTenants(),
+      redis, maxBatch, nowArg, slots: this.slots, checks: new CheckBook(), edited: new EditedTenants(),
       watch: (deadlineAtMs) => this.deadlines.watch(deadlineAtMs),
       refundLate: (check, verdict, isDoubted) => this.refunds.add(admitted(check.charges, verdict), () => !isDoubted && tellDoubt(check)),
       reconnect: () => this.nodes.dropSilent(),

@@ -1,8 +1,10 @@
 import { bucketFigures, judgeBucket } from '../models/bucket';
+import type { Figures } from '../models/judgement';
 import { judgeQuota, quotaFigures } from '../models/quota';
 import { judgeWindow, windowFigures } from '../models/window';
 import type { ChargeState, Check, Verdict } from '../store';
-import type { PlainBatch, PlainCharge, PlainGroup } from './plain-batch';
+import type { PlainBatch, PlainGroup } from './plain-batch';
+import type { PlainCharge } from './prepared-check';
 
 /** An answer that stands: `stale` is for the other script to tell. */
 export type PlainAnswer = Verdict | 'stale';
@@ -18,32 +20,29 @@ const LOST = -4;
 export const plainAnswers = (checks: readonly Check[], batch: PlainBatch, reply: unknown): PlainAnswer[] => {
   const figures = reply as readonly number[];
   const nowMs = figures[0] ?? 0;
-  const startOf = startsOf(batch.groups, figures);
+  setStarts(batch.groups, figures);
   const answers: PlainAnswer[] = [];
   for (let at = 0; at < checks.length; at += 1) {
     const [check, group, turn] = [checks[at], batch.groupOf[at], batch.turnOf[at]];
     if (check === undefined || group === undefined || turn === undefined) continue;
-    const start = startOf.get(group) ?? figures.length;
-    const passing = figures[start];
+    const passing = figures[group.start];
     if (passing === undefined) answers.push({ status: 'unavailable', cause: 'error', detail: 'reply is too short' });
-    else if (passing >= 0) answers.push(judged(check, turn, nowMs, figures, start, passing));
+    else if (passing >= 0) answers.push(judged(check, turn, nowMs, figures, group.start, passing));
     else if (passing === STALE) answers.push('stale');
     else answers.push({ status: passing === OUTSIDE ? 'outside' : 'lost', nowMs });
   }
   return answers;
 };
 
-/** Where each group's answer begins. */
-const startsOf = (groups: readonly PlainGroup[], figures: readonly number[]): Map<PlainGroup, number> => {
-  const starts = new Map<PlainGroup, number>();
+/** Finds where each group's answer begins. */
+const setStarts = (groups: readonly PlainGroup[], figures: readonly number[]): void => {
   let at = 1;
   for (const group of groups) {
-    starts.set(group, at);
+    group.start = at;
     const passing = figures[at] ?? LOST;
     at += 1;
-    if (passing >= 0) for (const { kind } of group.check.charges) at += kind === 'bucket' ? 1 : 2;
+    if (passing >= 0) for (const { kind } of group.prepared.check.charges) at += kind === 'bucket' ? 1 : 2;
   }
-  return starts;
 };
 
 /** @param turn how many equal checks were judged before this one @param passing how many of them all pass */
@@ -72,15 +71,19 @@ const stateOf = (charge: PlainCharge, amount: number, second: number, later: num
   if (charge.kind === 'bucket') {
     const state = { debt: amount - later * charge.cost * charge.windowMs, timeMs: around.nowMs };
     const retryAfterMs = isAllowed ? 0 : judgeBucket(state, charge, charge.cost, around).retryAfterMs;
-    return { ...bucketFigures(state, charge, around).figures, retryAfterMs };
+    return chargeState(bucketFigures(state, charge, around), retryAfterMs);
   }
   if (charge.kind === 'window') {
     const state = { count: amount - later * charge.cost, startMs: second };
     const retryAfterMs = isAllowed ? 0 : judgeWindow(state, charge, charge.cost, around).retryAfterMs;
-    return { ...windowFigures(state, charge, around).figures, retryAfterMs };
+    return chargeState(windowFigures(state, charge, around), retryAfterMs);
   }
   const state = { count: amount - later * charge.cost };
   const base = { plus: second, minus: 0 };
   const retryAfterMs = isAllowed ? 0 : judgeQuota(state, base, charge, charge.cost, around).retryAfterMs;
-  return { ...quotaFigures(state, base, charge, around).figures, retryAfterMs };
+  return chargeState(quotaFigures(state, base, charge, around), retryAfterMs);
 };
+
+/** Member by member: a spread would take longer than the figures. */
+const chargeState = ({ figures: { remaining, resetAfterMs, moreAfterMs } }: Figures, retryAfterMs: number): ChargeState =>
+  ({ remaining, resetAfterMs, retryAfterMs, moreAfterMs });

@@ -1,164 +1,142 @@
-import { redisKeys } from '@quotaplane/contracts';
-import { ANY_HEAD, type Charge, type Check } from '../store';
-import { overageArg, penaltyOf, type ScriptArg, type ScriptInput } from './encoded-batch';
+import type { Check } from '../store';
+import type { ScriptArg } from './encoded-batch';
+import type { CheckBook, PreparedCheck, Seat } from './prepared-check';
+import type { ScriptText } from './script-call';
+import { wireText } from './wire-text';
 
-/** A charge that judge-plain.lua knows. */
-export type PlainCharge = Extract<Charge, { kind: 'bucket' | 'window' | 'quota' }>;
-
-/** Most charges of one plain check, so that 128 of them stay within what Lua hands to a command. */
-const MAX_CHARGES = 30;
 /** The script reads numbers of 7 bits. */
 const SEVEN_BITS = 128;
-
-const isPlainCharge = (charge: Charge): charge is PlainCharge =>
-  charge.kind === 'bucket' || charge.kind === 'window' ? penaltyOf(charge) === undefined : charge.kind === 'quota' && charge.lane === undefined;
-
-/** Whether judge-plain.lua can answer a check: what nearly every call is. A check that knows no head has to be told one, which the other script does. */
-export const isPlain = ({ charges, knownHead }: Check): boolean => {
-  const { length } = charges;
-  if (length === 0 || length > MAX_CHARGES || knownHead === '') return false;
-  for (let at = 0; at < length; at += 1) {
-    const charge = charges[at];
-    if (charge === undefined || !isPlainCharge(charge)) return false;
-    for (let before = 0; before < at; before += 1) if (charges[before]?.counter === charge.counter) return false;
-  }
-  return true;
-};
+/** Arguments before the known heads. */
+const FIXED_ARGS = 8;
+/** Arguments of a segment and of a rule. */
+const [SEGMENT_ARGS, RULE_ARGS] = [2, 5];
 
 /** Equal checks of a batch: judged together, answered one after the other. */
 export interface PlainGroup {
-  readonly check: Check;
-  readonly entry: number;
-  readonly segment: number;
-  /** Where its rules and places begin in those of the batch. */
-  readonly from: number;
-  /** Another group with the same first counter. */
-  readonly next: PlainGroup | undefined;
+  readonly prepared: PreparedCheck;
+  /** Place of another group with the same first counter; -1: there is none. */
+  readonly next: number;
   checks: number;
+  /** Where its answer begins in the reply, once that is known. */
+  start: number;
 }
 
-/** KEYS and ARGV of judge-plain.lua for checks that are all plain. */
-export class PlainBatch implements ScriptInput {
-  readonly keys: string[];
-  readonly args: ScriptArg[];
+/** Numbers of batches, by which a seat knows whether its place is of the batch at hand: one row for all stores of this process. */
+let batches = 0;
+
+/** What judge-plain.lua is called with for checks that are all plain. */
+export class PlainBatch implements ScriptText {
+  readonly keyCount: number;
+  readonly argCount: number;
+  readonly firstKey: string;
+  readonly text: string;
   readonly groups: PlainGroup[] = [];
   /** Of each check: its group, and how many of that group came before it. */
   readonly groupOf: PlainGroup[] = [];
   readonly turnOf: number[] = [];
 
-  private readonly heads: string[] = [];
-  private readonly knownHeads: string[] = [];
-  private readonly entryOf = new Map<string, number>();
-  private readonly counters: string[] = [];
-  private readonly quotas: string[] = [];
-  private readonly bases: string[] = [];
-  private readonly placeOf = new Map<string, number>();
-  private readonly groupAt = new Map<string, PlainGroup>();
-  private readonly segments: number[] = [];
-  private readonly rules: PlainCharge[] = [];
-  private readonly ruleAt: number[] = [];
-  private readonly placeAt: number[] = [];
+  private readonly number = (batches += 1);
+  private charges = 0;
+  private readonly counts = { heads: 0, counters: 0, quotas: 0, segments: 0, rules: 0 };
+  private heads = '';
+  private knownHeads = '';
+  private counters = '';
+  private quotas = '';
+  private bases = '';
+  private segments = '';
+  private rules = '';
 
   /** @param nowArg '' for store time */
-  constructor(checks: readonly Check[], nowArg: ScriptArg) {
-    for (const check of checks) this.add(check);
-    this.keys = this.heads.concat(this.counters, this.quotas, this.bases);
-    this.args = [
-      nowArg, this.heads.length, this.counters.length, this.quotas.length, this.groups.length, this.segments.length / 2, this.rules.length, this.packed(),
-      ...this.knownHeads, ...this.segments,
-    ];
-    for (const rule of this.rules) pushRule(this.args, rule);
+  constructor(book: CheckBook, checks: readonly Check[], nowArg: ScriptArg) {
+    const prepared = book.all(checks);
+    for (const one of prepared) this.add(one);
+    const { heads, counters, quotas, segments, rules } = this.counts;
+    this.keyCount = heads + counters + 2 * quotas;
+    this.argCount = FIXED_ARGS + heads + SEGMENT_ARGS * segments + RULE_ARGS * rules;
+    this.firstKey = prepared[0]?.firstKey ?? '';
+    this.text = this.heads + this.counters + this.quotas + this.bases
+      + wireText(nowArg, heads, counters, quotas, this.groups.length, segments, rules, this.packed())
+      + this.knownHeads + this.segments + this.rules;
   }
 
-  private add(check: Check): void {
-    const charges = check.charges as readonly PlainCharge[];
-    const entry = check.knownHead === ANY_HEAD ? 0 : this.entry(check);
-    const segment = this.segment(check);
-    const from = this.ruleAt.length;
-    for (const charge of charges) {
-      this.ruleAt.push(this.rule(charge));
-      this.placeAt.push(charge.kind === 'quota' ? this.quotaPlace(charge.counter, charge.base) : this.counterPlace(charge.counter));
-    }
-    const first = charges[0]?.counter ?? '';
-    const before = this.groupAt.get(first);
-    let group = before;
-    while (group !== undefined && !this.isSame(group, entry, segment, from, charges.length)) group = group.next;
-    if (group === undefined) {
-      group = { check, entry, segment, from, next: before, checks: 0 };
-      this.groups.push(group);
-      this.groupAt.set(first, group);
-    } else {
-      this.ruleAt.length = from;
-      this.placeAt.length = from;
+  private add(prepared: PreparedCheck): void {
+    let group = prepared.batch === this.number ? this.groups[prepared.group] : undefined;
+    if (group === undefined || group.checks === SEVEN_BITS) {
+      const place = this.groupLike(prepared);
+      prepared.batch = this.number;
+      prepared.group = place;
+      group = this.groups[place];
+      if (group === undefined) return;
     }
     this.groupOf.push(group);
     this.turnOf.push(group.checks);
     group.checks += 1;
   }
 
-  private isSame(group: PlainGroup, entry: number, segment: number, from: number, charges: number): boolean {
-    if (group.entry !== entry || group.segment !== segment || group.check.charges.length !== charges || group.checks === SEVEN_BITS) return false;
-    for (let at = 0; at < charges; at += 1) {
-      if (this.ruleAt[group.from + at] !== this.ruleAt[from + at] || this.placeAt[group.from + at] !== this.placeAt[from + at]) return false;
+  /** Place of the group of another object that asks the same, or of a new one. */
+  private groupLike(prepared: PreparedCheck): number {
+    const { groups, number } = this;
+    const first = prepared.counters[0];
+    const before = first?.batch === number ? first.group : -1;
+    for (let place = before; place >= 0; place = groups[place]?.next ?? -1) {
+      const group = groups[place];
+      if (group !== undefined && group.checks < SEVEN_BITS && isSame(group.prepared, prepared)) return place;
     }
-    return true;
-  }
-
-  /** 1-based: 0 asks no head. */
-  private entry({ tenant, knownHead }: Check): number {
-    const known = this.entryOf.get(tenant);
-    if (known !== undefined && this.knownHeads[known - 1] === knownHead) return known;
-    const entry = this.heads.push(redisKeys.head(tenant));
-    this.knownHeads.push(knownHead);
-    this.entryOf.set(tenant, entry);
-    return entry;
-  }
-
-  private segment({ fromMs, untilMs }: Check): number {
-    const { segments } = this;
-    for (let at = 0; at < segments.length; at += 2) if (segments[at] === fromMs && segments[at + 1] === untilMs) return at / 2;
-    return segments.push(fromMs, untilMs) / 2 - 1;
-  }
-
-  private rule(charge: PlainCharge): number {
-    const { rules } = this;
-    for (let at = 0; at < rules.length; at += 1) {
-      const rule = rules[at];
-      if (rule === charge || (rule !== undefined && isSameRule(rule, charge))) return at;
-    }
-    return rules.push(charge) - 1;
-  }
-
-  private counterPlace(counter: string): number {
-    const known = this.placeOf.get(counter);
-    if (known !== undefined) return known;
-    const place = this.counters.push(counter) - 1;
-    this.placeOf.set(counter, place);
+    const place = groups.push({ prepared, next: before, checks: 0, start: 0 }) - 1;
+    this.seat(prepared);
+    if (first !== undefined) first.group = place;
     return place;
   }
 
-  private quotaPlace(counter: string, base: string): number {
-    const known = this.placeOf.get(counter);
-    if (known !== undefined) return known;
-    const place = this.quotas.push(counter) - 1;
-    this.bases.push(base);
-    this.placeOf.set(counter, place);
-    return place;
+  private seat({ head, segment, counters, rules }: PreparedCheck): void {
+    const { counts, number } = this;
+    if (head !== undefined && head.batch !== number) {
+      this.heads += head.text;
+      this.knownHeads += head.beside;
+      this.place(head, (counts.heads += 1));
+    }
+    if (segment !== undefined && segment.batch !== number) {
+      this.segments += segment.text;
+      this.place(segment, counts.segments++);
+    }
+    this.charges += counters.length;
+    for (const counter of counters) {
+      if (counter.batch === number) continue;
+      if (counter.beside === '') {
+        this.counters += counter.text;
+        this.place(counter, counts.counters++);
+      } else {
+        this.quotas += counter.text;
+        this.bases += counter.beside;
+        this.place(counter, counts.quotas++);
+      }
+    }
+    for (const rule of rules) {
+      if (rule.batch === number) continue;
+      this.rules += rule.text;
+      this.place(rule, counts.rules++);
+    }
+  }
+
+  private place(seat: Seat, place: number): void {
+    seat.batch = this.number;
+    seat.place = place;
+    seat.group = -1;
   }
 
   private packed(): string {
-    const bytes = Buffer.allocUnsafe(5 * this.groups.length + 4 * this.ruleAt.length);
+    const bytes = Buffer.allocUnsafe(5 * this.groups.length + 4 * this.charges);
     let at = 0;
-    for (const { entry, segment, check, checks, from } of this.groups) {
-      const charges = check.charges.length;
+    for (const { prepared: { head, segment, counters, rules }, checks } of this.groups) {
+      const entry = head === undefined ? 0 : head.place;
       bytes[at] = entry % SEVEN_BITS;
       bytes[at + 1] = entry >> 7;
-      bytes[at + 2] = segment;
+      bytes[at + 2] = segment?.place ?? 0;
       bytes[at + 3] = checks - 1;
-      bytes[at + 4] = charges;
+      bytes[at + 4] = counters.length;
       at += 5;
-      for (let index = from; index < from + charges; index += 1, at += 4) {
-        const [rule = 0, place = 0] = [this.ruleAt[index], this.placeAt[index]];
+      for (let index = 0; index < counters.length; index += 1, at += 4) {
+        const [rule, place] = [rules[index]?.place ?? 0, counters[index]?.place ?? 0];
         bytes[at] = rule % SEVEN_BITS;
         bytes[at + 1] = rule >> 7;
         bytes[at + 2] = place % SEVEN_BITS;
@@ -169,15 +147,9 @@ export class PlainBatch implements ScriptInput {
   }
 }
 
-const isSameRule = (one: PlainCharge, other: PlainCharge): boolean => {
-  if (one.cost !== other.cost) return false;
-  if (one.kind === 'bucket') return other.kind === 'bucket' && one.limit === other.limit && one.windowMs === other.windowMs && one.capacity === other.capacity;
-  if (one.kind === 'window') return other.kind === 'window' && one.limit === other.limit && one.windowMs === other.windowMs && one.alignment === other.alignment;
-  return other.kind === 'quota' && one.allowance === other.allowance && one.overage === other.overage && one.ceiling === other.ceiling && one.periodEndMs === other.periodEndMs;
-};
-
-const pushRule = (args: ScriptArg[], charge: PlainCharge): void => {
-  if (charge.kind === 'bucket') args.push('b', charge.limit, charge.windowMs, charge.capacity, charge.cost);
-  else if (charge.kind === 'window') args.push('w', charge.limit, charge.windowMs, charge.alignment === 'epoch' ? 'e' : 'f', charge.cost);
-  else args.push('q', charge.allowance ?? -1, overageArg(charge), charge.periodEndMs, charge.cost);
+/** By identity: equal things have one seat. */
+const isSame = (one: PreparedCheck, other: PreparedCheck): boolean => {
+  if (one.head !== other.head || one.segment !== other.segment || one.counters.length !== other.counters.length) return false;
+  for (let at = 0; at < one.counters.length; at += 1) if (one.counters[at] !== other.counters[at] || one.rules[at] !== other.rules[at]) return false;
+  return true;
 };

@@ -1,3 +1,4 @@
+import { Socket } from 'node:net';
 import { redisKeys } from '@quotaplane/contracts';
 import * as testing from '@quotaplane/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -38,7 +39,7 @@ describe.each(REDIS_PLACES)('on %s', (kind) => {
     it('sends a lone check at once and what gathers meanwhile in the next call', async () => {
       await ask('warm');
       await new Promise(setImmediate);
-      const calls = vi.spyOn(redis, 'evalsha');
+      const calls = vi.spyOn(redis, 'sendCommand');
       const verdicts = await Promise.all(Array.from({ length: 40 }, (_, at) => ask(`own-${at}`)));
       expect(countOf(verdicts, 'allowed')).toBe(40);
       expect(calls).toHaveBeenCalledTimes(2);
@@ -47,7 +48,7 @@ describe.each(REDIS_PLACES)('on %s', (kind) => {
     // Mutation: send in the turn of the reply.
     it('puts callers whom one reply woke into one call', async () => {
       await Promise.all(Array.from({ length: 40 }, (_, at) => ask(`own-${at}`)));
-      const calls = vi.spyOn(redis, 'evalsha');
+      const calls = vi.spyOn(redis, 'sendCommand');
       await Promise.all(Array.from({ length: 40 }, (_, at) => ask(`own-${at}`)));
       expect(calls).toHaveBeenCalledTimes(1);
     });
@@ -56,12 +57,14 @@ describe.each(REDIS_PLACES)('on %s', (kind) => {
       await ask('warm');
       const sizes: number[] = [];
       let [inFlight, mostInFlight] = [0, 0];
-      const evalsha = redis.evalsha.bind(redis);
-      vi.spyOn(redis, 'evalsha').mockImplementation(((sha: string, keys: number, ...rest: string[]) => {
-        sizes.push(Number(rest[keys + 2]));
+      const send: typeof redis.sendCommand = redis.sendCommand.bind(redis);
+      vi.spyOn(redis, 'sendCommand').mockImplementation((command) => {
+        // As many counters as callers, each named once on the wire.
+        sizes.push(String(command.toWritable(new Socket())).split(':own-').length - 1);
         mostInFlight = Math.max(mostInFlight, (inFlight += 1));
-        return evalsha(sha, keys, ...rest).finally(() => (inFlight -= 1));
-      }) as typeof redis.evalsha);
+        command.promise.finally(() => (inFlight -= 1)).catch(() => undefined);
+        return send(command);
+      });
       const verdicts = await Promise.all(Array.from({ length: 400 }, (_, at) => ask(`own-${at}`)));
       expect(countOf(verdicts, 'allowed')).toBe(400);
       expect(Math.max(...sizes)).toBe(128);
@@ -106,7 +109,7 @@ describe.each(REDIS_PLACES)('on %s', (kind) => {
       await redis.set(redisKeys.policy('t'), '{"new":true}');
       const judge = (knownHead: string): Promise<Verdict> => store.judgeAndSpend(checkOf([bucket('edited')], { knownHead }), inGoodTime());
       const callsOf = async (knownHead: string): Promise<[string, number]> => {
-        const calls = vi.spyOn(redis, 'evalsha');
+        const calls = vi.spyOn(redis, 'sendCommand');
         const { status } = await judge(knownHead);
         const { length } = calls.mock.calls;
         calls.mockRestore();

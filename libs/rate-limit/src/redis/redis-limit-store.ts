@@ -1,7 +1,7 @@
 import { admitted } from '../admitted';
 import { atNoCost } from '../at-no-cost';
 import type { AdmittedCharge, Check, LimitStore, Verdict } from '../store';
-import { requireValidCharges, requireValidRefund } from '../valid-charges';
+import { requireValidRefund } from '../valid-charges';
 import { BatchLane } from './batch-lane';
 import type { LimitRedis } from './connect-limit-redis';
 import { DeadlineWatch } from './deadline-watch';
@@ -9,6 +9,7 @@ import { EditedTenants } from './edited-tenants';
 import type { ScriptArg } from './encoded-batch';
 import { tellDoubt } from './doubt';
 import { unavailable } from './outage';
+import { CheckBook } from './prepared-check';
 import { PendingRefunds, refundTogether, UNAWAITED_MS } from './redis-refund';
 import { SlotKeeper } from './slot-keeper';
 import { MAX_BATCH, slotOptionsOf, type RedisLimitStoreOptions } from './store-options';
@@ -19,6 +20,7 @@ export class RedisLimitStore implements LimitStore {
   private readonly testClock: (() => number) | undefined;
   private readonly lane: BatchLane;
   private readonly slots: SlotKeeper;
+  private readonly checks = new CheckBook();
   private readonly lateRefunds = new PendingRefunds((charges, deadlineAtMs) => this.refund(charges, deadlineAtMs));
   private readonly deadlines: DeadlineWatch;
   private isClosed = false;
@@ -31,7 +33,7 @@ export class RedisLimitStore implements LimitStore {
     this.slots = new SlotKeeper({ redis, nowArg, groupOf: () => '', reconnect }, slotOptionsOf(options));
     const lane = new BatchLane(
       {
-        redis, maxBatch, slots: this.slots, edited: new EditedTenants(), nowArg, reconnect, idle: () => undefined,
+        redis, maxBatch, slots: this.slots, checks: this.checks, edited: new EditedTenants(), nowArg, reconnect, idle: () => undefined,
         watch: (deadlineAtMs) => this.deadlines.watch(deadlineAtMs),
         refundLate: (check, verdict, isDoubted) => this.lateRefunds.add(admitted(check.charges, verdict), () => !isDoubted && tellDoubt(check)),
       },
@@ -42,16 +44,18 @@ export class RedisLimitStore implements LimitStore {
   }
 
   judgeAndSpend(check: Check, deadlineAtMs: number): Promise<Verdict> {
-    // Async, so that a charge that is no charge rejects and never throws.
-    return new Promise((resolve) => {
-      requireValidCharges(check.charges);
-      if (this.isClosed || this.redis.status !== 'ready') {
-        resolve(unavailable('disconnected', this.isClosed ? 'store is closed' : `connection is in state ${this.redis.status}`));
-        return;
-      }
-      this.slots.meet(check);
-      resolve(this.lane.judge(check, deadlineAtMs));
-    });
+    let isPlain: boolean;
+    try {
+      ({ isPlain } = this.checks.prepared(check));
+    } catch (error) {
+      // A charge that is no charge rejects and never throws.
+      return Promise.reject(error instanceof Error ? error : new TypeError(String(error)));
+    }
+    if (this.isClosed || this.redis.status !== 'ready') {
+      return Promise.resolve(unavailable('disconnected', this.isClosed ? 'store is closed' : `connection is in state ${this.redis.status}`));
+    }
+    if (!isPlain) this.slots.meet(check);
+    return this.lane.judge(check, deadlineAtMs);
   }
 
   peek(check: Check, deadlineAtMs: number): Promise<Verdict> {

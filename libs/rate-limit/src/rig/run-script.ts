@@ -3,7 +3,8 @@ import { decodeBatch } from '../redis/decoded-batch';
 import { encodeBatch, encodeRefund } from '../redis/encoded-batch';
 import { plainAnswers } from '../redis/plain-answers';
 import { PlainBatch } from '../redis/plain-batch';
-import { callScript } from '../redis/script-call';
+import { CheckBook } from '../redis/prepared-check';
+import { callScript, callWritten } from '../redis/script-call';
 import type { AdmittedCharge, Check, Verdict } from '../store';
 
 /** Runs judge-and-spend.lua once over a batch at a chosen time, without a store. For specs. @param nowMs '' for store time */
@@ -14,8 +15,8 @@ export const runScript = async (redis: LimitRedis, checks: readonly Check[], now
 
 /** Runs judge-plain.lua once over plain checks of one head. For specs. @returns verdicts by check, and the order in which they were judged */
 export const runPlain = async (redis: LimitRedis, checks: readonly Check[], nowMs: number | ''): Promise<{ verdicts: Verdict[]; order: number[] }> => {
-  const batch = new PlainBatch(checks, nowMs);
-  const verdicts = plainAnswers(checks, batch, await callScript(redis, 'judge-plain', batch)).map((answer): Verdict => {
+  const batch = new PlainBatch(new CheckBook(), checks, nowMs);
+  const verdicts = plainAnswers(checks, batch, await callWritten(redis, 'judge-plain', batch)).map((answer): Verdict => {
     if (answer === 'stale') throw new TypeError('a spec asked for a head that is not current');
     return answer;
   });
