@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { migrate, readMigrations } from '../../../tools/migrate.mjs';
@@ -28,8 +29,25 @@ export async function startPostgres({ migrationsDir = MIGRATIONS_DIR }: TestPost
   await query(clusterUrl, `CREATE DATABASE "${name}" TEMPLATE "${template}"`);
   return {
     url: databaseUrl(clusterUrl, name),
-    stop: () => query(clusterUrl, `DROP DATABASE IF EXISTS "${name}" WITH (FORCE)`),
+    stop: () => drop(clusterUrl, name),
   };
+}
+
+/** How long connections that are being closed may take, in ms. */
+const CLOSING_MS = 300;
+const PAUSE_MS = 5;
+
+/** A pool says that it has ended before its connections have; forced out, such a connection would raise an error that nobody listens for any more. */
+async function drop(clusterUrl: string, name: string): Promise<void> {
+  const client = new pg.Client({ connectionString: clusterUrl });
+  await client.connect();
+  try {
+    const untilMs = performance.now() + CLOSING_MS;
+    while (performance.now() < untilMs && (await client.query('SELECT 1 FROM pg_stat_activity WHERE datname = $1', [name])).rowCount) await sleep(PAUSE_MS);
+    await client.query(`DROP DATABASE IF EXISTS "${name}" WITH (FORCE)`);
+  } finally {
+    await client.end();
+  }
 }
 
 /** Makes the template once per content of the migrations, so that a watching run follows an edited migration. */
