@@ -86,8 +86,11 @@ const STUCK_MS = 1_000;
  */
 export class BatchLane {
   private waiting: Waiter[] = [];
-  private readonly inFlight = new Set<Call>();
+  /** Two or three at most. No Set, whose outgrown tables keep dead calls alive until the next full collection. */
+  private readonly inFlight: Call[] = [];
   private isSending = false;
+  /** Batches that no call is using. */
+  private readonly spare: PlainBatch[] = [];
 
   /** @param tag hash tag of all its keys; '' where one server has them all */
   constructor(private readonly host: LaneHost, readonly tag: string) {}
@@ -103,13 +106,13 @@ export class BatchLane {
       this.waiting.push(new Waiter(check, deadlineAtMs, since, isPlain, resolve));
     });
     this.host.watch(deadlineAtMs);
-    if (!this.isSending && (this.inFlight.size === 0 || this.waiting.length >= maxBatch)) this.send();
+    if (!this.isSending && (this.inFlight.length === 0 || this.waiting.length >= maxBatch)) this.send();
     return verdict;
   }
 
   /** Answers all that wait, once and for all. */
   abandon(verdict: Verdict): void {
-    for (const waiter of [...this.waiting.splice(0), ...[...this.inFlight].flatMap(({ waiters }) => waiters)]) {
+    for (const waiter of [...this.waiting.splice(0), ...this.inFlight.flatMap(({ waiters }) => waiters)]) {
       if (!waiter.isAnswered) answer(waiter, verdict);
     }
   }
@@ -123,7 +126,7 @@ export class BatchLane {
       timer = setTimeout(resolve, forMs);
     });
     await Promise.race([Promise.all(calls.map(({ done }) => done)), late]).finally(() => clearTimeout(timer));
-    for (const call of calls) if (this.inFlight.has(call)) doubt(call);
+    for (const call of calls) if (this.inFlight.includes(call)) doubt(call);
   }
 
   /**
@@ -156,7 +159,7 @@ export class BatchLane {
    */
   private expireUnsent(at: LoopInstant): number {
     let nextAtMs = Infinity;
-    const untilLateMs = Math.min(...[...this.inFlight].map((call) => untilLate(call, at)));
+    const untilLateMs = Math.min(...this.inFlight.map((call) => untilLate(call, at)));
     this.waiting = this.waiting.filter((waiter) => {
       const dueAtMs = Math.max(waiter.deadlineAtMs, at.nowMs + untilLateMs);
       if (dueAtMs <= at.nowMs) giveUp(waiter);
@@ -180,13 +183,13 @@ export class BatchLane {
 
   private readonly send = (): void => {
     this.isSending = false;
-    while (this.waiting.length > 0 && this.inFlight.size < MAX_IN_FLIGHT) {
+    while (this.waiting.length > 0 && this.inFlight.length < MAX_IN_FLIGHT) {
       const taken = this.take();
       const plain = taken.every(isPlain) ? taken : taken.filter(isPlain);
       if (plain.length > 0) this.start(plain, this.judgePlain);
       if (plain.length < taken.length) this.start(taken.filter((waiter) => !waiter.isPlain), this.judgeAny);
     }
-    if (this.inFlight.size === 0) this.host.idle(this);
+    if (this.inFlight.length === 0) this.host.idle(this);
   };
 
   private take(): Waiter[] {
@@ -201,12 +204,12 @@ export class BatchLane {
   private share(): number {
     const { length } = this.waiting;
     if (!this.waiting.every(isPlain)) return Math.min(this.host.maxBatch, MAX_ANY);
-    return Math.min(this.host.maxBatch, length >= WORTH_TWO && this.inFlight.size === 0 ? Math.ceil(length / 2) : length);
+    return Math.min(this.host.maxBatch, length >= WORTH_TWO && this.inFlight.length === 0 ? Math.ceil(length / 2) : length);
   }
 
   private start(waiters: readonly Waiter[], judge: Judge): void {
     const call: Call = { waiters, sentAt: loopInstant(), missedAtMs: undefined, isDoubted: false, done: undefined };
-    this.inFlight.add(call);
+    this.inFlight.push(call);
     call.done = this.run(call, judge);
   }
 
@@ -224,7 +227,7 @@ export class BatchLane {
       if (isSent && mayHaveRun(error)) doubt(call);
     } finally {
       this.settle(call, verdicts);
-      this.inFlight.delete(call);
+      this.inFlight.splice(this.inFlight.indexOf(call), 1);
       this.sendSoon();
     }
   }
@@ -232,8 +235,12 @@ export class BatchLane {
   private readonly judgePlain: Judge = async (waiters) => {
     const { redis, checks: book } = this.host;
     const checks = waiters.map(checkOf);
-    const batch = new PlainBatch(book, checks, this.host.nowArg());
-    return plainAnswers(checks, batch, await callWritten(redis, 'judge-plain', batch));
+    const batch = this.spare.pop() ?? new PlainBatch(book);
+    try {
+      return plainAnswers(checks, batch, await callWritten(redis, 'judge-plain', batch.fill(checks, this.host.nowArg())));
+    } finally {
+      this.spare.push(batch);
+    }
   };
 
   private readonly judgeAny: Judge = async (waiters) => {

@@ -3,7 +3,7 @@ import type { Figures } from '../models/judgement';
 import { judgeQuota, quotaFigures } from '../models/quota';
 import { judgeWindow, windowFigures } from '../models/window';
 import type { ChargeState, Check, Verdict } from '../store';
-import type { PlainBatch, PlainGroup } from './plain-batch';
+import type { PlainBatch } from './plain-batch';
 import type { PlainCharge } from './prepared-check';
 
 /** An answer that stands: `stale` is for the other script to tell. */
@@ -20,28 +20,31 @@ const LOST = -4;
 export const plainAnswers = (checks: readonly Check[], batch: PlainBatch, reply: unknown): PlainAnswer[] => {
   const figures = reply as readonly number[];
   const nowMs = figures[0] ?? 0;
-  setStarts(batch.groups, figures);
-  const answers: PlainAnswer[] = [];
+  setStarts(batch, figures);
+  const { groupOf, groupStarts, turnOf } = batch;
+  const answers = new Array<PlainAnswer>(checks.length);
   for (let at = 0; at < checks.length; at += 1) {
-    const [check, group, turn] = [checks[at], batch.groupOf[at], batch.turnOf[at]];
-    if (check === undefined || group === undefined || turn === undefined) continue;
-    const passing = figures[group.start];
-    if (passing === undefined) answers.push({ status: 'unavailable', cause: 'error', detail: 'reply is too short' });
-    else if (passing >= 0) answers.push(judged(check, turn, nowMs, figures, group.start, passing));
-    else if (passing === STALE) answers.push('stale');
-    else answers.push({ status: passing === OUTSIDE ? 'outside' : 'lost', nowMs });
+    const [check, turn] = [checks[at], turnOf[at] ?? 0];
+    const start = groupStarts[groupOf[at] ?? 0] ?? 0;
+    const passing = figures[start];
+    if (check === undefined || passing === undefined) answers[at] = TOO_SHORT;
+    else if (passing >= 0) answers[at] = judged(check, turn, nowMs, figures, start, passing);
+    else if (passing === STALE) answers[at] = 'stale';
+    else answers[at] = { status: passing === OUTSIDE ? 'outside' : 'lost', nowMs };
   }
   return answers;
 };
 
+const TOO_SHORT: Verdict = { status: 'unavailable', cause: 'error', detail: 'reply is too short' };
+
 /** Finds where each group's answer begins. */
-const setStarts = (groups: readonly PlainGroup[], figures: readonly number[]): void => {
+const setStarts = ({ groups, groupStarts, groupsFilled }: PlainBatch, figures: readonly number[]): void => {
   let at = 1;
-  for (const group of groups) {
-    group.start = at;
+  for (let group = 0; group < groupsFilled; group += 1) {
+    groupStarts[group] = at;
     const passing = figures[at] ?? LOST;
     at += 1;
-    if (passing >= 0) for (const { kind } of group.prepared.check.charges) at += kind === 'bucket' ? 1 : 2;
+    if (passing >= 0) for (const { kind } of groups[group]?.check.charges ?? []) at += kind === 'bucket' ? 1 : 2;
   }
 };
 

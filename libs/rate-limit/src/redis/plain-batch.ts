@@ -10,142 +10,183 @@ const SEVEN_BITS = 128;
 const FIXED_ARGS = 8;
 /** Arguments of a segment and of a rule. */
 const [SEGMENT_ARGS, RULE_ARGS] = [2, 5];
-
-/** Equal checks of a batch: judged together, answered one after the other. */
-export interface PlainGroup {
-  readonly prepared: PreparedCheck;
-  /** Place of another group with the same first counter; -1: there is none. */
-  readonly next: number;
-  checks: number;
-  /** Where its answer begins in the reply, once that is known. */
-  start: number;
-}
+/** Checks that a batch has room for at first. */
+const ROOM = 128;
 
 /** Numbers of batches, by which a seat knows whether its place is of the batch at hand: one row for all stores of this process. */
 let batches = 0;
 
-/** What judge-plain.lua is called with for checks that are all plain. */
+/**
+ * What judge-plain.lua is called with for checks that are all plain. Equal ones are a group: judged together, answered one after the other.
+ * Filled anew for each call and never thrown away: the engine would take what a call needs for long-lived, and put all of it among the old objects.
+ */
 export class PlainBatch implements ScriptText {
-  readonly keyCount: number;
-  readonly argCount: number;
-  readonly firstKey: string;
-  readonly text: string;
-  readonly groups: PlainGroup[] = [];
+  keyCount = 0;
+  argCount = 0;
+  firstKey = '';
+  text = '';
+  /** Of each group: what it asks, how many checks ask it, and where its answer begins in the reply, once that is known. */
+  readonly groups: PreparedCheck[] = [];
+  groupChecks = new Int32Array(ROOM);
+  groupStarts = new Int32Array(ROOM);
   /** Of each check: its group, and how many of that group came before it. */
-  readonly groupOf: PlainGroup[] = [];
-  readonly turnOf: number[] = [];
+  groupOf = new Int32Array(ROOM);
+  turnOf = new Int32Array(ROOM);
 
-  private readonly number = (batches += 1);
+  /** Another group with the same first counter; -1: there is none. */
+  private groupNexts = new Int32Array(ROOM);
+  private number = 0;
+  private size = 0;
+  private groupCount = 0;
   private charges = 0;
-  private readonly counts = { heads: 0, counters: 0, quotas: 0, segments: 0, rules: 0 };
-  private heads = '';
-  private knownHeads = '';
-  private counters = '';
-  private quotas = '';
-  private bases = '';
-  private segments = '';
-  private rules = '';
+  private heads = 0;
+  private counters = 0;
+  private quotas = 0;
+  private segments = 0;
+  private rules = 0;
+  private headsText = '';
+  private knownHeadsText = '';
+  private countersText = '';
+  private quotasText = '';
+  private basesText = '';
+  private segmentsText = '';
+  private rulesText = '';
+  private bytes = Buffer.alloc(0);
+
+  constructor(private readonly book: CheckBook) {}
 
   /** @param nowArg '' for store time */
-  constructor(book: CheckBook, checks: readonly Check[], nowArg: ScriptArg) {
-    const prepared = book.all(checks);
-    for (const one of prepared) this.add(one);
-    const { heads, counters, quotas, segments, rules } = this.counts;
+  fill(checks: readonly Check[], nowArg: ScriptArg): this {
+    this.clear(checks.length);
+    const { book } = this;
+    const { epoch } = book;
+    for (const check of checks) this.add(book.prepared(check));
+    // Room for new seats was made in mid-way, so that equal keys may have two: once more, with all of them new.
+    if (epoch !== book.epoch) return this.fill(checks, nowArg);
+    const { heads, counters, quotas, segments, rules } = this;
     this.keyCount = heads + counters + 2 * quotas;
     this.argCount = FIXED_ARGS + heads + SEGMENT_ARGS * segments + RULE_ARGS * rules;
-    this.firstKey = prepared[0]?.firstKey ?? '';
-    this.text = this.heads + this.counters + this.quotas + this.bases
-      + wireText(nowArg, heads, counters, quotas, this.groups.length, segments, rules, this.packed())
-      + this.knownHeads + this.segments + this.rules;
+    this.firstKey = this.groups[0]?.firstKey ?? '';
+    this.text = this.headsText + this.countersText + this.quotasText + this.basesText
+      + wireText(nowArg, heads, counters, quotas, this.groupCount, segments, rules, this.packed())
+      + this.knownHeadsText + this.segmentsText + this.rulesText;
+    return this;
+  }
+
+  get groupsFilled(): number {
+    return this.groupCount;
+  }
+
+  private clear(size: number): void {
+    this.number = batches += 1;
+    this.size = this.groupCount = this.charges = this.heads = this.counters = this.quotas = this.segments = this.rules = 0;
+    this.headsText = this.knownHeadsText = this.countersText = this.quotasText = this.basesText = this.segmentsText = this.rulesText = '';
+    if (size <= this.groupOf.length) return;
+    this.groupChecks = new Int32Array(size);
+    this.groupStarts = new Int32Array(size);
+    this.groupNexts = new Int32Array(size);
+    this.groupOf = new Int32Array(size);
+    this.turnOf = new Int32Array(size);
   }
 
   private add(prepared: PreparedCheck): void {
-    let group = prepared.batch === this.number ? this.groups[prepared.group] : undefined;
-    if (group === undefined || group.checks === SEVEN_BITS) {
-      const place = this.groupLike(prepared);
-      prepared.batch = this.number;
-      prepared.group = place;
-      group = this.groups[place];
-      if (group === undefined) return;
+    const { groupChecks, number, size } = this;
+    let { group } = prepared;
+    if (prepared.batch !== number || groupChecks[group] === SEVEN_BITS) {
+      group = this.groupLike(prepared);
+      prepared.batch = number;
+      prepared.group = group;
     }
-    this.groupOf.push(group);
-    this.turnOf.push(group.checks);
-    group.checks += 1;
+    const turn = groupChecks[group] ?? 0;
+    this.groupOf[size] = group;
+    this.turnOf[size] = turn;
+    groupChecks[group] = turn + 1;
+    this.size = size + 1;
   }
 
-  /** Place of the group of another object that asks the same, or of a new one. */
+  /** The group of another object that asks the same, or a new one. */
   private groupLike(prepared: PreparedCheck): number {
-    const { groups, number } = this;
+    const { groups, groupChecks, groupNexts, number } = this;
     const first = prepared.counters[0];
     const before = first?.batch === number ? first.group : -1;
-    for (let place = before; place >= 0; place = groups[place]?.next ?? -1) {
-      const group = groups[place];
-      if (group !== undefined && group.checks < SEVEN_BITS && isSame(group.prepared, prepared)) return place;
+    for (let group = before; group >= 0; group = groupNexts[group] ?? -1) {
+      const like = groups[group];
+      if (like !== undefined && groupChecks[group] !== SEVEN_BITS && isSame(like, prepared)) return group;
     }
-    const place = groups.push({ prepared, next: before, checks: 0, start: 0 }) - 1;
+    const group = this.groupCount++;
+    groups[group] = prepared;
+    groupChecks[group] = 0;
+    groupNexts[group] = before;
     this.seat(prepared);
-    if (first !== undefined) first.group = place;
-    return place;
+    if (first !== undefined) first.group = group;
+    return group;
   }
 
   private seat({ head, segment, counters, rules }: PreparedCheck): void {
-    const { counts, number } = this;
+    const { number } = this;
     if (head !== undefined && head.batch !== number) {
-      this.heads += head.text;
-      this.knownHeads += head.beside;
-      this.place(head, (counts.heads += 1));
+      this.headsText += head.text;
+      this.knownHeadsText += head.beside;
+      place(head, number, (this.heads += 1));
     }
     if (segment !== undefined && segment.batch !== number) {
-      this.segments += segment.text;
-      this.place(segment, counts.segments++);
+      this.segmentsText += segment.text;
+      place(segment, number, this.segments++);
     }
     this.charges += counters.length;
-    for (const counter of counters) {
-      if (counter.batch === number) continue;
-      if (counter.beside === '') {
-        this.counters += counter.text;
-        this.place(counter, counts.counters++);
-      } else {
-        this.quotas += counter.text;
-        this.bases += counter.beside;
-        this.place(counter, counts.quotas++);
-      }
-    }
+    for (const counter of counters) if (counter.batch !== number) this.seatCounter(counter);
     for (const rule of rules) {
       if (rule.batch === number) continue;
-      this.rules += rule.text;
-      this.place(rule, counts.rules++);
+      this.rulesText += rule.text;
+      place(rule, number, this.rules++);
     }
   }
 
-  private place(seat: Seat, place: number): void {
-    seat.batch = this.number;
-    seat.place = place;
-    seat.group = -1;
+  private seatCounter(counter: Seat): void {
+    if (counter.beside === '') {
+      this.countersText += counter.text;
+      place(counter, this.number, this.counters++);
+    } else {
+      this.quotasText += counter.text;
+      this.basesText += counter.beside;
+      place(counter, this.number, this.quotas++);
+    }
   }
 
   private packed(): string {
-    const bytes = Buffer.allocUnsafe(5 * this.groups.length + 4 * this.charges);
+    const { groups, groupChecks, groupCount } = this;
+    const length = 5 * groupCount + 4 * this.charges;
+    if (this.bytes.length < length) this.bytes = Buffer.alloc(2 * length);
+    const { bytes } = this;
     let at = 0;
-    for (const { prepared: { head, segment, counters, rules }, checks } of this.groups) {
+    for (let group = 0; group < groupCount; group += 1) {
+      const prepared = groups[group];
+      if (prepared === undefined) continue;
+      const { head, segment, counters, rules } = prepared;
       const entry = head === undefined ? 0 : head.place;
       bytes[at] = entry % SEVEN_BITS;
       bytes[at + 1] = entry >> 7;
       bytes[at + 2] = segment?.place ?? 0;
-      bytes[at + 3] = checks - 1;
+      bytes[at + 3] = (groupChecks[group] ?? 1) - 1;
       bytes[at + 4] = counters.length;
       at += 5;
       for (let index = 0; index < counters.length; index += 1, at += 4) {
-        const [rule, place] = [rules[index]?.place ?? 0, counters[index]?.place ?? 0];
+        const [rule, counter] = [rules[index]?.place ?? 0, counters[index]?.place ?? 0];
         bytes[at] = rule % SEVEN_BITS;
         bytes[at + 1] = rule >> 7;
-        bytes[at + 2] = place % SEVEN_BITS;
-        bytes[at + 3] = place >> 7;
+        bytes[at + 2] = counter % SEVEN_BITS;
+        bytes[at + 3] = counter >> 7;
       }
     }
     return bytes.toString('latin1', 0, at);
   }
 }
+
+const place = (seat: Seat, batch: number, at: number): void => {
+  seat.batch = batch;
+  seat.place = at;
+  seat.group = -1;
+};
 
 /** By identity: equal things have one seat. */
 const isSame = (one: PreparedCheck, other: PreparedCheck): boolean => {

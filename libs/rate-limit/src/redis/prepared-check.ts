@@ -53,24 +53,22 @@ const NO_SEATS: readonly Seat[] = [];
  */
 export class CheckBook {
   private readonly seats = new Map<string, Seat>();
-  private epoch = new CheckEpoch();
+  private current = new CheckEpoch();
+
+  /** Of all seats that are handed out now. */
+  get epoch(): CheckEpoch {
+    return this.current;
+  }
 
   /** @throws {InvalidChargeError} naming the field */
   prepared(check: Check): PreparedCheck {
     const known = check.memo;
     // A copy of a check brings the memo of its original. What has our epoch was made here.
-    if (known !== undefined && known.check === check && known.epoch === this.epoch) return known as PreparedCheck;
+    if (known !== undefined && known.check === check && known.epoch === this.current) return known as PreparedCheck;
     requireValidCharges(check.charges);
-    const prepared = isPlain(check) ? this.plain(check) : { ...NOTHING, check, epoch: this.epoch };
+    const prepared = isPlain(check) ? this.plain(check) : { ...NOTHING, check, epoch: this.current };
     check.memo = prepared;
     return prepared;
-  }
-
-  /** All of one epoch: one that began in mid-way, for want of room, has room for any batch. */
-  all(checks: readonly Check[]): PreparedCheck[] {
-    const { epoch } = this;
-    const prepared = checks.map((check) => this.prepared(check));
-    return epoch === this.epoch ? prepared : checks.map((check) => this.prepared(check));
   }
 
   private plain(check: Check): PreparedCheck {
@@ -80,7 +78,7 @@ export class CheckBook {
     if (this.seats.size + 2 * charges.length + 2 > SEATS_MAX) this.beginEpoch();
     const headKey = redisKeys.head(tenant);
     return {
-      check, epoch: this.epoch, isPlain: true, batch: 0, group: -1,
+      check, epoch: this.current, isPlain: true, batch: 0, group: -1,
       head: knownHead === ANY_HEAD ? undefined : this.seat(`h${knownHead} ${headKey}`, () => new Seat(wireText(headKey), wireText(knownHead))),
       segment: this.seat(`s${fromMs} ${untilMs}`, () => new Seat(wireText(fromMs, untilMs), '')),
       counters: charges.map((charge) => this.counter(charge)),
@@ -108,7 +106,7 @@ export class CheckBook {
 
   private beginEpoch(): void {
     this.seats.clear();
-    this.epoch = new CheckEpoch();
+    this.current = new CheckEpoch();
   }
 }
 

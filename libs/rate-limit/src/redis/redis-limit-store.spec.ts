@@ -2,6 +2,7 @@ import { Socket } from 'node:net';
 import { redisKeys } from '@quotaplane/contracts';
 import * as testing from '@quotaplane/testing';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { Command } from 'ioredis';
 import { checkOf, connected, countOf, inGoodTime } from '../rig/connected';
 import { REDIS_PLACES, startRedisPlace, type RedisPlace } from '../rig/redis-place';
 import type { LimitStore, RateCharge, Verdict } from '../store';
@@ -58,7 +59,7 @@ describe.each(REDIS_PLACES)('on %s', (kind) => {
       const sizes: number[] = [];
       let [inFlight, mostInFlight] = [0, 0];
       const send: typeof redis.sendCommand = redis.sendCommand.bind(redis);
-      vi.spyOn(redis, 'sendCommand').mockImplementation((command) => {
+      vi.spyOn(redis, 'sendCommand').mockImplementation((command: Command) => {
         // As many counters as callers, each named once on the wire.
         sizes.push(String(command.toWritable(new Socket())).split(':own-').length - 1);
         mostInFlight = Math.max(mostInFlight, (inFlight += 1));

@@ -14,17 +14,25 @@ export interface ScriptText {
   readonly text: string;
 }
 
-/** ioredis sees the first key and no other argument; what it writes is the whole call. */
+const NUMBERS = { replyEncoding: null } as const;
+/** Script, number of keys, first key: what ioredis may look at. Copied by it. */
+const shown: [script: string, keyCount: number, firstKey: string] = ['', 1, ''];
+
+const shownArgs = (script: string, { firstKey }: ScriptText): typeof shown => {
+  shown[0] = script;
+  shown[2] = firstKey;
+  return shown;
+};
+
+/** ioredis sees the first key and no other argument; what it writes is the whole call. Replies are numbers, which nobody has to walk over for texts. */
 class WrittenCommand extends Command {
-  constructor(name: 'evalsha' | 'eval', script: string, private readonly call: ScriptText) {
-    // Replies are numbers: no encoding, no walk over them to look for texts.
-    super(name, [script, 1, call.firstKey], { replyEncoding: null });
+  constructor(name: 'evalsha' | 'eval', private readonly script: string, private readonly call: ScriptText) {
+    super(name, shownArgs(script, call), NUMBERS);
   }
 
   override toWritable(): string {
-    const [script] = this.args;
     const { keyCount, argCount, text } = this.call;
-    return `*${3 + keyCount + argCount}\r\n${wireText(this.name, String(script), keyCount)}${text}`;
+    return `*${3 + keyCount + argCount}\r\n${wireText(this.name, this.script, keyCount)}${text}`;
   }
 }
 

@@ -15,12 +15,12 @@ export const runScript = async (redis: LimitRedis, checks: readonly Check[], now
 
 /** Runs judge-plain.lua once over plain checks of one head. For specs. @returns verdicts by check, and the order in which they were judged */
 export const runPlain = async (redis: LimitRedis, checks: readonly Check[], nowMs: number | ''): Promise<{ verdicts: Verdict[]; order: number[] }> => {
-  const batch = new PlainBatch(new CheckBook(), checks, nowMs);
+  const batch = new PlainBatch(new CheckBook()).fill(checks, nowMs);
   const verdicts = plainAnswers(checks, batch, await callWritten(redis, 'judge-plain', batch)).map((answer): Verdict => {
     if (answer === 'stale') throw new TypeError('a spec asked for a head that is not current');
     return answer;
   });
-  const order = batch.groups.flatMap((group) => checks.map((_, at) => at).filter((at) => batch.groupOf[at] === group));
+  const order = Array.from({ length: batch.groupsFilled }, (_group, group) => checks.map((_, at) => at).filter((at) => batch.groupOf[at] === group)).flat();
   return { verdicts, order };
 };
 
