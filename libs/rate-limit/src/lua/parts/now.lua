@@ -3,5 +3,5 @@ local now = tonumber(ARGV[1])
 if not now then
   local time = redis.call('TIME')
   local micros = tonumber(time[2])
-  now = tonumber(time[1]) * 1000 + (micros - math.fmod(micros, 1000)) / 1000
+  now = tonumber(time[1]) * 1000 + (micros - micros % 1000) / 1000
 end
