@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { stripLua } from './lua-source.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
-const FOLDERS = ['libs/rate-limit/src/lua', 'libs/policy/src/lua'];
+const FOLDERS = ['libs/rate-limit/src/lua', 'libs/policy/src/lua', 'libs/usage/src/lua'];
 
 /** The generated module for a folder of scripts, or null when the folder holds none. */
 export function renderScripts(folder) {

@@ -146,4 +146,42 @@ describe('TrafficLog', () => {
     expect(await log.flush()).toBe(false);
     expect(dropped).toBe(4);
   });
+
+  it('writes more tenants than one call takes, each exactly, and again after the store has lost its scripts', async () => {
+    const log = new TrafficLog({ redis, storeNow: () => NOW_MS });
+    for (let flush = 1; flush <= 2; flush += 1) {
+      for (let index = 0; index < 1_001; index += 1) log.allowed(`t${index}`, index === 1_000 ? 2 ** 52 - 1 : 3);
+      expect(await log.flush()).toBe(true);
+      await redis.script('FLUSH');
+    }
+    const rows = await readTrafficMinute(redis, minuteOf(NOW_MS));
+    expect(rows).toHaveLength(1_001);
+    expect(rows.filter(({ allowed, units }) => allowed === 2 && units === 6)).toHaveLength(1_000);
+    expect(rows.find(({ tenant }) => tenant === 't1000')?.units).toBe(2 ** 53 - 2);
+  });
+
+  it('drops and tells only the count that could not be added, and leaves a key of another type as it is', async () => {
+    const key = redisKeys.traffic(minuteOf(NOW_MS));
+    let dropped = 0;
+    const log = new TrafficLog({ redis, storeNow: () => NOW_MS, onDropped: (count) => { dropped += count; } });
+    await redis.hset(key, 'acme|units', 'no number');
+    log.allowed('acme', 7);
+    expect(await log.flush()).toBe(false);
+    expect(dropped).toBe(7);
+    expect(await redis.hget(key, 'acme|allowed')).toBe('1');
+    await redis.set(key, 'not a hash');
+    log.allowed('acme', 0);
+    expect(await log.flush()).toBe(false);
+    expect(dropped).toBe(8);
+    expect(await redis.pttl(key)).toBe(-1);
+  });
+
+  it('has room for new tenants where those of the last flush did not come again', async () => {
+    let dropped = 0;
+    const log = new TrafficLog({ redis, storeNow: () => NOW_MS, maxEntries: 2, onDropped: (count) => { dropped += count; } });
+    for (const tenant of ['a', 'b']) log.allowed(tenant, 0);
+    await log.flush();
+    for (const tenant of ['c', 'd']) log.allowed(tenant, 0);
+    expect(dropped).toBe(0);
+  });
 });

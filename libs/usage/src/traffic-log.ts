@@ -1,4 +1,5 @@
 import { MAX_EXACT, MINUTE_STATS_TTL_MS, redisKeys } from '@quotaplane/contracts';
+import { addCounts } from './add-counts';
 import { FlushLoop } from './flush-loop';
 import { minuteOf, type MinuteLogOptions } from './minute-log';
 import type { UsageRedis } from './usage-redis';
@@ -26,12 +27,15 @@ interface TenantCounts {
 
 /** Allowed and denied calls by tenant and minute, added up over all nodes in Redis. */
 export class TrafficLog {
-  private byTenant = new Map<string, TenantCounts>();
-  /** Distinct counts in {@link byTenant}. */
+  /** Kept over the flushes, for most tenants come again; one that did not is forgotten at the next flush. */
+  private readonly byTenant = new Map<string, TenantCounts>();
+  /** Distinct counts since the last flush. */
   private size = 0;
   private readonly loop: FlushLoop;
+  private readonly maxEntries: number;
 
   constructor(private readonly options: TrafficLogOptions) {
+    this.maxEntries = options.maxEntries ?? 20_000;
     this.loop = new FlushLoop(() => this.write(), options);
   }
 
@@ -68,7 +72,7 @@ export class TrafficLog {
   }
 
   private isFull(): boolean {
-    return this.size >= (this.options.maxEntries ?? 20_000);
+    return this.size >= this.maxEntries;
   }
 
   /** Undefined where there is no room for one more tenant. */
@@ -83,12 +87,15 @@ export class TrafficLog {
   /** Everything since the last flush, as Redis keeps it. */
   private take(): [field: string, count: number][] {
     const taken: [string, number][] = [];
-    for (const [tenant, { allowed, units, denied }] of this.byTenant) {
+    for (const [tenant, counts] of this.byTenant) {
+      const { allowed, units, denied } = counts;
       if (allowed > 0) taken.push([`${tenant}|allowed`, allowed]);
       if (units > 0) taken.push([`${tenant}|units`, units]);
       for (const [limit, count] of denied) taken.push([`${tenant}|denied|${limit}`, count]);
+      if (allowed === 0 && denied.size === 0) this.byTenant.delete(tenant);
+      counts.allowed = counts.units = 0;
+      if (denied.size > 0) denied.clear();
     }
-    this.byTenant = new Map();
     this.size = 0;
     return taken;
   }
@@ -96,19 +103,8 @@ export class TrafficLog {
   private async write(): Promise<void> {
     const taken = this.take();
     if (taken.length === 0) return;
-    const key = redisKeys.traffic(minuteOf(this.options.storeNow()));
-    const commands = this.options.redis.pipeline();
-    for (const [field, count] of taken) commands.hincrby(key, field, count);
-    commands.pexpire(key, MINUTE_STATS_TTL_MS);
-    try {
-      const replies = await commands.exec();
-      const failed = replies?.find(([error]) => error)?.[0];
-      if (failed) throw failed;
-    } catch (error) {
-      // Repeating it could count it twice; what it carried is told instead.
-      this.options.onDropped?.(taken.reduce((sum, [, count]) => sum + count, 0));
-      throw error;
-    }
+    const { redis, storeNow, onDropped } = this.options;
+    await addCounts(redis, redisKeys.traffic(minuteOf(storeNow())), taken, MINUTE_STATS_TTL_MS, (count) => onDropped?.(count));
   }
 }
 
