@@ -16,10 +16,14 @@ export interface StaleAnswer {
 }
 
 /** `isStale`: a change was named that this entry does not hold yet. It is still last known good: send its head, the check answers `stale`. */
-export type CachedPolicy =
+export type CachedPolicy = (
   | { readonly kind: 'policy'; readonly head: string; readonly policy: Policy; readonly isStale: boolean }
   /** The fallback policy applies; `head` is what to send as the known head. */
-  | { readonly kind: 'unknown' | 'deleted'; readonly head: string; readonly isStale: boolean };
+  | { readonly kind: 'unknown' | 'deleted'; readonly head: string; readonly isStale: boolean }
+) & {
+  /** The reader's own: what it has worked out of this entry, and what gives that up when the entry goes. A look-up by the entry would cost a call more. */
+  memo?: { readonly owner: object } | undefined;
+};
 
 /** `lost`: what the store holds is older than what this node has seen, or broken. Want the tenant and apply the fail mode. */
 export type Accepted = 'accepted' | 'lost';
@@ -67,7 +71,7 @@ export class PolicyCache {
     const before = this.entries.peek(tenant);
     if (answer.head === HEAD_UNKNOWN || answer.head === HEAD_DELETED) {
       // The worker writes `unknown` only where Postgres has no such tenant, so a policy we hold ends here too.
-      this.entries.set(tenant, { kind: answer.head, head: answer.head, isStale: false, staleHead: '' });
+      this.entries.set(tenant, { kind: answer.head, head: answer.head, isStale: false, staleHead: '', memo: undefined });
       return 'accepted';
     }
     const named = parseHead(answer.head);
@@ -77,7 +81,7 @@ export class PolicyCache {
     // Head and policy are written in one script: a pair that does not match is damage, not a version.
     if (policy === null || policy.tenant !== tenant || policy.revision !== named.revision) return 'lost';
     const staleHead = before?.isStale === true && before.staleHead !== '' && !reaches(answer.head, before.staleHead) ? before.staleHead : '';
-    this.entries.set(tenant, { kind: 'policy', head: answer.head, policy, isStale: staleHead !== '', staleHead });
+    this.entries.set(tenant, { kind: 'policy', head: answer.head, policy, isStale: staleHead !== '', staleHead, memo: undefined });
     return 'accepted';
   }
 

@@ -31,6 +31,8 @@ export interface CallPlan {
   readonly cells: JournalCell[];
   /** `RateLimit-Policy` by what applies, so that it is written once; see http/ratelimit-fields. */
   readonly policyFields: Map<string, string>;
+  /** The one written last, with the names of the limits in it: nearly all calls of a plan have the same. */
+  lastPolicyField: { readonly names: readonly string[]; readonly field: string } | undefined;
 }
 
 /** The plans of one segment. Calls of one class and method come in rows, so that the last plan is mostly the next. */
@@ -92,6 +94,7 @@ function makePlan(segment: Segment, { class: { slug, meter }, method }: Pick<Cal
     shapes: undefined,
     cells: [],
     policyFields: new Map(),
+    lastPolicyField: undefined,
   };
 }
 

@@ -6,11 +6,11 @@ import type { FallbackCause, FallbackDecider } from '../degraded/fallback-decide
 import type { QuotaMemory } from '../degraded/quota-memory';
 import type { AdmissionKeeper } from './admission-keeper';
 import type { Call } from './call';
-import { planOf } from './call-plan';
-import { shapeOf } from './charges';
+import { planOf, type CallPlan } from './call-plan';
+import type { CallShape } from './call-shape';
 import type { DeniedCall, DeniedCalls } from './denied-calls';
 import { decisionOf, type GuardDecision, type Judgement } from './guard-decision';
-import { nearestSegment, type KnownPolicies } from './known-policy';
+import { nearestSegment, type KnownPolicies, type KnownPolicy } from './known-policy';
 import type { ListedCallers, ListEntry } from './listed-callers';
 import { refusedByList } from './listed-decision';
 import { blockedDecision } from './refusals';
@@ -19,6 +19,7 @@ import type { ShadowJudge } from './shadow-judge';
 import type { SubjectOverrides } from './subject-overrides';
 import { mayBeRemembered } from './sure-denial';
 import { subjectFieldsOf } from './subject-segments';
+import { usualFor, usualShapeOf } from './usual-call';
 
 export interface DeciderParts {
   readonly store: LimitStore;
@@ -119,11 +120,13 @@ export class Decider {
 
   /** By what this node knows now: what to ask the store, or what it has said already. */
   private questionOf(call: Call, atMs: number): Question | DeniedCall | FallbackCause {
-    const { known, clock, subjects, denied, admissions } = this.parts;
+    const { known, clock, subjects } = this.parts;
     const cached = known.cached(call.tenant);
     const current = cached && known.behind(cached);
     if (!cached || !current) return rulesQuestion(call, undefined, cached?.head, subjectFieldsOf(call, OVERRIDABLE_SCOPES));
     const nowMs = clock.at(atMs);
+    const usual = usualFor(current, call, nowMs);
+    if (usual) return this.chargesOrDenied(call, current, usual.plan, usual.shape, NO_FIELDS, cached.isStale, atMs);
     const { policy, head } = current;
     const around = nearestSegment(policy, nowMs);
     if (!around) return this.lost(call);
@@ -132,8 +135,12 @@ export class Decider {
     // Once under each head: a check that knows no head is answered with them and spends nothing.
     if (segment === 'unknown') return rulesQuestion(call, current, head, fields);
     const plan = planOf(segment, call);
-    const shape = shapeOf(plan, call, current.generation ?? 0);
-    if (shape.denied !== undefined && !cached.isStale && mayBeRemembered(call)) {
+    return this.chargesOrDenied(call, current, plan, usualShapeOf(plan, call, current), fields, cached.isStale, atMs);
+  }
+
+  private chargesOrDenied(call: Call, current: KnownPolicy, plan: CallPlan, shape: CallShape, fields: readonly string[], isStale: boolean, atMs: number): Question | DeniedCall {
+    const { denied, admissions } = this.parts;
+    if (shape.denied !== undefined && !isStale && mayBeRemembered(call)) {
       const surely = denied.recall(shape, call, current, atMs);
       if (surely) return surely;
     }

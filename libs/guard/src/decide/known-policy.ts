@@ -1,5 +1,6 @@
 import { parseHead, type Policy, type Segment } from '@quotaplane/contracts';
 import { segmentAt, type CachedPolicy, type CatalogueCache, type PolicyCache } from '@quotaplane/policy';
+import type { UsualCall } from './usual-call';
 
 /** The policy that applies to a tenant as this node knows it, and the head to name in a check. The same object as long as all of it holds. */
 export interface KnownPolicy {
@@ -7,10 +8,15 @@ export interface KnownPolicy {
   readonly policy: Policy;
   /** Generation of the tenant's quota counters; undefined for unknown and deleted tenants, whose usage nobody is billed for. */
   readonly generation: number | undefined;
+  /** Which of several readers of the cache made it. */
+  readonly owner: object;
+  /** What the tenant's last call was judged by; see usual-call. */
+  usual: UsualCall | undefined;
 }
 
 /** Reads the caches: a tenant's own policy, or the fallback policy for one that the platform does not know. */
 export class KnownPolicies {
+  /** Of entries whose memo is that of another reader. */
   private readonly known = new WeakMap<CachedPolicy, KnownPolicy>();
 
   constructor(
@@ -31,14 +37,17 @@ export class KnownPolicies {
 
   /** What applies by an entry of the cache. */
   behind(cached: CachedPolicy): KnownPolicy | undefined {
-    const known = this.known.get(cached);
+    const { memo } = cached;
+    const known = memo?.owner === this ? (memo as KnownPolicy) : this.known.get(cached);
     if (known !== undefined && cached.kind === 'policy') return known;
     const policy = cached.kind === 'policy' ? cached.policy : this.catalogue.fallback();
     if (policy === undefined) return undefined;
     const part = this.partOf(policy);
     if (known?.policy === part) return known;
-    const made: KnownPolicy = { head: cached.head, policy: part, generation: cached.kind === 'policy' ? parseHead(cached.head)?.generation : undefined };
-    this.known.set(cached, made);
+    const generation = cached.kind === 'policy' ? parseHead(cached.head)?.generation : undefined;
+    const made: KnownPolicy = { head: cached.head, policy: part, generation, owner: this, usual: undefined };
+    if (memo === undefined || memo.owner === this) cached.memo = made;
+    else this.known.set(cached, made);
     return made;
   }
 

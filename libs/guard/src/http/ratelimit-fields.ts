@@ -77,24 +77,17 @@ export function exposedFields(options: FieldOptions): string {
   return [policy, state, limit, remaining, reset, retryAfter, source, ...(options.legacyHeaders ? Object.values(LEGACY_HEADERS) : [])].join(', ');
 }
 
-/** The policy field that was written last for a plan, with the limits that it names. */
-interface WrittenPolicy {
-  readonly names: readonly string[];
-  readonly field: string;
-}
-const written = new WeakMap<CallPlan, WrittenPolicy>();
-
 /** No number of this very call is in it, so that it stays constant while the policy does and is written once per plan. */
 function policyField({ plan, limits, unasked }: GuardDecision): string {
   if (!plan) return '';
   const named = unasked ?? limits;
-  const last = written.get(plan);
+  const last = plan.lastPolicyField;
   if (last && areNamed(named, last.names)) return last.field;
   const names = named.map((report) => report.name);
   const id = names.join(' ');
   let field = plan.policyFields.get(id);
   if (field === undefined) plan.policyFields.set(id, (field = serializePolicy(plan, named)));
-  written.set(plan, { names, field });
+  plan.lastPolicyField = { names, field };
   return field;
 }
 
