@@ -17,6 +17,37 @@ const DEFAULT_METER = 'requests';
 
 type KnownClass = CatalogueClass | undefined;
 
+/**
+ * Every member, always, so that calls of one shape are cheap to make and to read. A class, since V8 may put what a literal makes among the old objects for
+ * good, once the first of them had to wait for their policies.
+ */
+class BuiltCall implements Call {
+  readonly class: CallClass;
+  tenant = UNIDENTIFIED;
+  isAnonymous = true;
+  keyId: Call['keyId'] = undefined;
+  userId: Call['userId'] = undefined;
+  keyKind: Call['keyKind'] = undefined;
+  costFault: string | undefined = undefined;
+  holdsSlot: boolean | undefined = undefined;
+  idempotencyKey: string | undefined = undefined;
+  subjects: Call['subjects'] = undefined;
+
+  constructor(callClass: CallClass, readonly method: string, readonly route: string, readonly cost: number, readonly address: string, readonly arrivedAtMs: number) {
+    this.class = callClass;
+  }
+
+  identify(identity: Exclude<Identity, { kind: 'unauthenticated' }>): void {
+    if (identity.kind === 'anonymous') this.tenant = ANONYMOUS_TENANT;
+    if (identity.kind !== 'tenant') return;
+    this.isAnonymous = false;
+    this.tenant = identity.tenant;
+    this.keyId = identity.keyId;
+    this.userId = identity.userId;
+    this.keyKind = identity.keyKind;
+  }
+}
+
 /** Puts together what is decided: the class from the catalogue, the cost, who is counted and by what. */
 export class CallBuilder {
   private readonly classes = new WeakMap<EndpointClassMark, { readonly known: KnownClass; readonly callClass: CallClass }>();
@@ -32,26 +63,14 @@ export class CallBuilder {
     const known = this.known(rules.endpointClass.slug);
     const units = unitsOf(request, rules, known?.cost ?? DEFAULT_COST);
     const hasCost = isCost(units);
-    const tenant = identity.kind === 'tenant' ? identity : undefined;
-    // Every member, always, and no spread: calls of one shape are cheap to make and to read.
-    return {
-      tenant: tenant?.tenant ?? (identity.kind === 'anonymous' ? ANONYMOUS_TENANT : UNIDENTIFIED),
-      isAnonymous: tenant === undefined,
-      class: this.classOf(rules.endpointClass, known),
-      method: request.method,
-      route: routeTemplateOf(request),
-      // What costs nothing that can be counted only looks, so that its refusal carries the fields too.
-      cost: hasCost ? units : 0,
-      costFault: hasCost ? undefined : costFault(units),
-      address: this.addresses.of(request),
-      keyId: tenant?.keyId,
-      userId: tenant?.userId,
-      keyKind: tenant?.keyKind,
-      holdsSlot: rules.holdsSlot || undefined,
-      idempotencyKey: known?.retry ? idempotencyKeyOf(headerOf(request, IDEMPOTENCY_KEY)) : undefined,
-      subjects: subjectsOf(request, rules),
-      arrivedAtMs,
-    };
+    // What costs nothing that can be counted only looks, so that its refusal carries the fields too.
+    const call = new BuiltCall(this.classOf(rules.endpointClass, known), request.method, routeTemplateOf(request), hasCost ? units : 0, this.addresses.of(request), arrivedAtMs);
+    call.identify(identity);
+    if (!hasCost) call.costFault = costFault(units);
+    if (rules.holdsSlot) call.holdsSlot = true;
+    if (known?.retry) call.idempotencyKey = idempotencyKeyOf(headerOf(request, IDEMPOTENCY_KEY));
+    call.subjects = subjectsOf(request, rules);
+    return call;
   }
 
   private known(slug: string): KnownClass {

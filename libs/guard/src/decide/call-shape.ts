@@ -42,8 +42,14 @@ export class CallShapes {
   /** Of calls by other tenants than the first: a fallback policy has many. */
   private others: RecentMap<Shapes> | undefined;
 
-  /** @param of the first call; its tenant's names need not hold the tenant */
-  constructor(private readonly plan: CallPlan, private readonly of: Call) {}
+  private readonly tenant: string;
+  private readonly isAnonymous: boolean;
+
+  /** @param first whose tenant's names need not hold the tenant. Never kept: where objects of one kind are, V8 puts all later ones among the old. */
+  constructor(private readonly plan: CallPlan, first: Call) {
+    this.tenant = first.tenant;
+    this.isAnonymous = first.isAnonymous;
+  }
 
   shapeOf(call: Call, generation: number, make: MakeShape): CallShape {
     const shapes = this.shapesOf(call);
@@ -55,8 +61,7 @@ export class CallShapes {
   }
 
   private shapesOf(call: Call): Shapes {
-    const { tenant, isAnonymous } = this.of;
-    if (call.tenant !== tenant || call.isAnonymous || isAnonymous) return found((this.others ??= new RecentMap()), foreignName(this.plan, call));
+    if (call.tenant !== this.tenant || call.isAnonymous || this.isAnonymous) return found((this.others ??= new RecentMap()), foreignName(this.plan, call));
     const name = callerName(this.plan, call);
     return name === '' ? this.alone : found((this.own ??= new RecentMap()), name);
   }

@@ -10,20 +10,27 @@ import type { KnownPolicy } from './known-policy';
 /** What the store is asked about a call, with what its answer is read by. */
 export type Question = ChargesQuestion | RulesQuestion;
 
-/** May the call pass? */
-export interface ChargesQuestion {
-  readonly kind: 'charges';
+/** May the call pass? A class for the same reason as the call that was built: what a literal makes may end among V8's old objects. */
+export class ChargesQuestion {
+  readonly kind = 'charges';
   readonly head: string;
-  readonly current: KnownPolicy;
-  readonly plan: CallPlan;
-  readonly shape: CallShape;
-  /** Nothing for a suspended tenant, whose head and segment are asked all the same. */
-  readonly applied: readonly Applied[];
-  readonly isSuspended: boolean;
-  readonly check: Check;
-  readonly held: HeldSlot | undefined;
-  /** Monotonic ms, no later than the check went out. */
-  readonly sentAtMs: number;
+
+  /**
+   * @param applied nothing for a suspended tenant, whose head and segment are asked all the same
+   * @param sentAtMs monotonic ms, no later than the check went out
+   */
+  constructor(
+    readonly current: KnownPolicy,
+    readonly plan: CallPlan,
+    readonly shape: CallShape,
+    readonly applied: readonly Applied[],
+    readonly isSuspended: boolean,
+    readonly check: Check,
+    readonly held: HeldSlot | undefined,
+    readonly sentAtMs: number,
+  ) {
+    this.head = current.head;
+  }
 }
 
 /** What applies to the call? A check without charges: nothing could be compiled, so only the head matters. */
@@ -52,7 +59,7 @@ export function chargesQuestion({ call, current, plan, shape, fields, admissions
   const check = applied === shape.applied && fields === NO_FIELDS
     ? alikeCheck(call, current, plan, shape, admissions)
     : checkOf(call, current, plan, fields, chargesOf(applied), isSuspended ? undefined : admissions);
-  return { kind: 'charges', head: current.head, current, plan, shape, applied, isSuspended, check, held, sentAtMs };
+  return new ChargesQuestion(current, plan, shape, applied, isSuspended, check, held, sentAtMs);
 }
 
 const NONE: readonly Applied[] = [];

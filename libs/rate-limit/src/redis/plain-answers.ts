@@ -54,12 +54,16 @@ const judged = (check: Check, turn: number, nowMs: number, figures: readonly num
   // What the checks after this one spent is not on the counter yet.
   const later = isAllowed ? passing - turn - 1 : 0;
   const around = { nowMs, segmentLeftMs: check.untilMs - nowMs, claimed: 0 };
-  const states: ChargeState[] = [];
+  const charges = check.charges as readonly PlainCharge[];
+  // Of its length at once: one that grows has room for 17.
+  const states = new Array<ChargeState>(charges.length);
   let at = start + 1;
-  for (const charge of check.charges as readonly PlainCharge[]) {
+  for (let index = 0; index < charges.length; index += 1) {
+    const charge = charges[index];
+    if (charge === undefined) continue;
     const [amount = 0, second = 0] = [figures[at], figures[at + 1]];
     at += charge.kind === 'bucket' ? 1 : 2;
-    states.push(stateOf(charge, amount, second, later, isAllowed, around));
+    states[index] = stateOf(charge, amount, second, later, isAllowed, around);
   }
   return { status: isAllowed ? 'allowed' : 'denied', nowMs, states };
 };
