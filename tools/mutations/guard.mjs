@@ -5,6 +5,7 @@ const ADDRESS = { project: 'guard', spec: 'src/identity/client-address.spec.ts' 
 const BREAKER = { project: 'guard', spec: 'src/degraded/circuit-breaker.spec.ts' };
 const SHARE = { project: 'guard', spec: 'src/degraded/local-share.spec.ts' };
 const DEBT = { project: 'guard', spec: 'src/decide/admission-debt.spec.ts' };
+const USUAL = { project: 'guard', spec: 'src/decide/usual-call.spec.ts' };
 const src = (path) => `libs/guard/src/${path}.ts`;
 const FIELDS = src('http/ratelimit-fields');
 
@@ -32,6 +33,13 @@ export const GUARD_MUTATIONS = [
   { id: 'guard-limit-0-is-none', what: 'take a limit of 0 for none', file: src('decide/call-plan'), find: 'limit.limit !== null;', replace: 'limit.limit !== null && limit.limit > 0;', ...SERVICE, test: 'fastify C043', breaks: 'C043' },
   { id: 'guard-class-not-compared', what: 'apply a limit of one class to every class', file: src('decide/call-plan'), find: 'limit.endpointClass === undefined || limit.endpointClass === slug', replace: 'slug !== undefined', ...SERVICE, test: 'fastify C067', breaks: 'C067' },
   { id: 'guard-plan-of-any-class', what: 'plan calls of all methods and classes alike', file: src('decide/call-plan'), find: 'if (this.last !== undefined && call.class === this.lastClass && call.method === this.lastMethod) return this.last;', replace: 'if (this.last !== undefined) return this.last;', project: 'guard', spec: 'src/decide/call-plan.spec.ts', breaks: 'C067' },
+  { id: 'guard-usual-past-its-segment', what: 'judge by the last call at the very end of its segment', file: src('decide/usual-call'), find: 'nowMs < usual.untilMs', replace: 'nowMs <= usual.untilMs', ...USUAL, test: 'stands within its segment', breaks: 'M2' },
+  { id: 'guard-usual-of-any-class', what: 'judge by the last call whatever its class', file: src('decide/usual-call'), find: 'usual.class !== call.class || ', replace: '', ...USUAL, test: 'another class', breaks: 'C067' },
+  { id: 'guard-usual-of-any-cost', what: 'judge by the last call whatever it cost', file: src('decide/usual-call'), find: ' || usual.shape.cost !== call.cost', replace: '', ...USUAL, test: 'another cost', breaks: 'C044' },
+  { id: 'guard-usual-of-any-user', what: 'remember a call though a limit looks at its user', file: src('decide/usual-call'), find: 'plan.scopes.length > 0 || ', replace: '', ...USUAL, test: 'a limit by user', breaks: 'semantics: counters are keyed by' },
+  { id: 'guard-usual-without-overrides', what: 'remember a call though its key may have an override', file: src('decide/usual-call'), find: ' || current.policy.subjectScopes !== undefined', replace: '', ...USUAL, test: 'overrides of its keys', breaks: 'M1' },
+  { id: 'guard-fallback-kept', what: 'keep what was worked out of the fallback policy when a new one comes', file: src('decide/known-policy'), find: 'if (known?.policy === part) return known;', replace: 'if (known) return known;', ...USUAL, test: 'is its own where', breaks: 'M1' },
+  { id: 'guard-memo-of-another-reader', what: 'take what another reader has worked out', file: src('decide/known-policy'), find: 'memo?.owner === this ?', replace: 'memo !== undefined ?', ...USUAL, test: 'is its own where', breaks: 'M1' },
   { id: 'guard-graphql-needs-response', what: 'set fields on a response that is not there', file: src('contexts/graphql.context'), find: 'if (response) new Answer(response).set(fields);', replace: 'new Answer(response as HttpAnswer).set(fields);', project: 'guard', spec: 'src/specs/graphql.spec.ts', test: 'C064', breaks: 'C064' },
   { id: 'guard-graphql-tells-nothing', what: 'leave the figures out of the extensions', file: src('contexts/graphql.context'), find: 'recordQuotaExtension(driver, pathOf(info.path), fields);', replace: '', project: 'guard', spec: 'src/specs/graphql.spec.ts', test: 'C064', breaks: 'C064' },
   { id: 'guard-rpc-reads-http', what: 'read the request of a message that has none', file: src('contexts/rpc.context'), find: 'body: rpc.getData<unknown>(),', replace: 'body: context.switchToHttp().getRequest<{ body: { body: unknown } }>().body.body,', project: 'guard', spec: 'src/specs/rpc.spec.ts', test: 'C065', breaks: 'C065' },

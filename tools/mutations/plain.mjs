@@ -2,9 +2,11 @@
 const of = (spec, test) => ({ project: 'rate-limit', spec, test });
 const CASES = (test) => of('src/cases.spec.ts', `one Redis ${test}`);
 const COUNTERS = (test) => of('src/redis/shared-counters.spec.ts', `one Redis .*${test}`);
+const PREPARES = (test) => of('src/redis/plain-batch.spec.ts', test);
 const TOGETHER = of('src/lua/scripts-against-models.spec.ts', 'plain checks, equal ones together');
 const PLAIN = 'libs/rate-limit/src/lua/judge-plain.lua';
 const BATCH = 'libs/rate-limit/src/redis/plain-batch.ts';
+const PREPARED = 'libs/rate-limit/src/redis/prepared-check.ts';
 const ANSWERS = 'libs/rate-limit/src/redis/plain-answers.ts';
 
 export const PLAIN_MUTATIONS = [
@@ -26,8 +28,12 @@ export const PLAIN_MUTATIONS = [
   { id: 'plain-base-left-out', what: 'leave what the ledger says out of a quota', file: PLAIN, find: 'net = plus - minus', replace: 'net = 0', ...COUNTERS('counts what the ledger says'), breaks: 'P09' },
   { id: 'plain-segment-a-ms-long', what: 'judge at the very end of a segment', file: PLAIN, find: 'now < tonumber(ARGV[at + 2])', replace: 'now <= tonumber(ARGV[at + 2])', ...of('src/edges.spec.ts', 'one Redis judges nothing'), breaks: 'M2' },
   { id: 'plain-any-head-is-known', what: 'judge under whatever head the caller knows', file: PLAIN, find: 'elseif head ~= ARGV[8 + entry] then status = -2 end', replace: 'end', ...of('src/redis/redis-limit-store.spec.ts', 'one Redis .*gives each of many tenants'), breaks: 'M1, P10' },
-  { id: 'plain-one-segment-for-all', what: 'take checks of different segments for equal', file: BATCH, find: 'group.segment !== segment || ', replace: '', ...of('src/redis/redis-limit-store.spec.ts', 'one Redis .*by the segment of another'), breaks: 'M2' },
-  { id: 'plain-first-numbers-kept', what: 'judge all rules of one cost by the first', file: BATCH, find: 'if (one.cost !== other.cost) return false;', replace: 'return one.cost === other.cost && one.kind === other.kind;', ...CASES('C086'), breaks: 'C086' },
-  { id: 'plain-edits-forgotten', what: 'ask the script that brings no policy first, however often a tenant is edited', file: 'libs/rate-limit/src/redis/batch-lane.ts', find: ' && !this.host.edited.has(check.tenant)', replace: '', ...of('src/redis/redis-limit-store.spec.ts', 'one Redis .*pays one call more'), breaks: 'P01, P10' },
+  { id: 'plain-one-segment-for-all', what: 'take checks of different segments for equal', file: BATCH, find: ' || one.segment !== other.segment', replace: '', ...of('src/redis/redis-limit-store.spec.ts', 'one Redis .*by the segment of another'), breaks: 'M2' },
+  { id: 'plain-first-numbers-kept', what: 'judge all rules of one cost by the first', file: PREPARED, find: "const parts = ruleParts(charge);\n    return this.seat(`r${parts.join(' ')}`", replace: "const parts = ruleParts(charge);\n    return this.seat(`r${charge.kind} ${charge.cost}`", ...CASES('C086'), breaks: 'C086' },
+  { id: 'plain-memo-of-a-copy', what: 'take what was prepared for the check that this one is a copy of', file: PREPARED, find: ' && known.check === check', replace: '', ...PREPARES('that of the very object'), breaks: 'C086' },
+  { id: 'plain-memo-of-any-epoch', what: 'take what was prepared in an earlier epoch or by another book', file: PREPARED, find: ' && known.epoch === this.current', replace: '', ...PREPARES('that of its book'), breaks: 'C086' },
+  { id: 'plain-batch-over-two-epochs', what: 'go on where a new epoch began in the middle of a batch', file: BATCH, find: 'if (epoch !== book.epoch) return this.fill(checks, nowArg);', replace: '', ...PREPARES('keeps equal checks together'), breaks: 'P01' },
+  { id: 'plain-batch-filled-in-flight', what: 'fill a batch again while its call is under way', file: 'libs/rate-limit/src/redis/batch-lane.ts', find: 'const batch = this.spare.pop() ?? new PlainBatch(book);', replace: 'const batch = (this.spare[0] ??= new PlainBatch(book));', ...of('src/redis/redis-limit-store.spec.ts', 'one Redis .*two calls in flight by its own'), breaks: 'P04' },
+  { id: 'plain-edits-forgotten', what: 'ask the script that brings no policy first, however often a tenant is edited', file: 'libs/rate-limit/src/redis/batch-lane.ts', find: ' && !edited.has(check.tenant)', replace: '', ...of('src/redis/redis-limit-store.spec.ts', 'one Redis .*pays one call more'), breaks: 'P01, P10' },
   { id: 'plain-later-units-shown', what: 'show a check what those after it spent', file: ANSWERS, find: 'const later = isAllowed ? passing - turn - 1 : 0;', replace: 'const later = 0;', ...TOGETHER, breaks: 'P04' },
 ];

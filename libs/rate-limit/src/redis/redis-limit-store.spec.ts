@@ -73,6 +73,15 @@ describe.each(REDIS_PLACES)('on %s', (kind) => {
       expect(mostInFlight).toBe(2);
     });
 
+    // Mutation: fill a batch again before the reply to its call is read.
+    it('reads each of two calls in flight by its own batch', async () => {
+      await ask('warm');
+      const different = Array.from({ length: 100 }, (_, at) => ask(`own-${at}`, at));
+      const equal = Array.from({ length: 90 }, () => ask('shared'));
+      expect((await Promise.all(different)).map(remainingOf)).toEqual(Array.from({ length: 100 }, (_, at) => 100 - at));
+      expect((await Promise.all(equal)).map(remainingOf)).toEqual(Array.from({ length: 90 }, (_, at) => 99 - at));
+    });
+
     it('shows checks of one batch on one counter each other\'s spending', async () => {
       const verdicts = await Promise.all(Array.from({ length: 30 }, () => ask('hot', 1, 10)));
       expect(countOf(verdicts, 'allowed')).toBe(10);
@@ -108,6 +117,9 @@ describe.each(REDIS_PLACES)('on %s', (kind) => {
     // Mutation: ask judge-plain first however often a tenant is edited.
     it('pays one call more for an edit, and none for those that follow it', async () => {
       await redis.set(redisKeys.policy('t'), '{"new":true}');
+      // The call that brings a script along is none of those that are counted.
+      await ask('warm');
+      await store.judgeAndSpend(checkOf([{ kind: 'log', counter: 'qp:{t}:c:log', limit: 5, windowMs: 60_000, cost: 1 }]), inGoodTime());
       const judge = (knownHead: string): Promise<Verdict> => store.judgeAndSpend(checkOf([bucket('edited')], { knownHead }), inGoodTime());
       const callsOf = async (knownHead: string): Promise<[string, number]> => {
         const calls = vi.spyOn(redis, 'sendCommand');
