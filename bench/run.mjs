@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
+import { generatePrismaClient } from '../tools/prisma-generate.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const [name, ...args] = process.argv.slice(2);
@@ -12,6 +13,9 @@ if (name === undefined || !existsSync(entry)) {
   console.error(`node bench/run.mjs <decisions | http | large>: there is no bench named ${name ?? '(none)'}`);
   process.exit(2);
 }
+
+// The large one carries the control plane along, which needs its database client.
+if (name === 'large') await generatePrismaClient();
 
 // Beside the packages that it leaves outside, so that they are found.
 const built = mkdtempSync(join(root, 'node_modules', '.bench-'));

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Segment } from '@quotaplane/contracts';
 import { counterKey, penaltyKey, quotaKeys, slotKey, type CounterName, type PenaltyRule } from '@quotaplane/rate-limit';
 import { subjectOf, type Call } from './call';
@@ -64,7 +64,10 @@ export function slotCounterOf(tenant: string, generation: number): CounterRefere
   return { counter, partition: partitionOf(counter) };
 }
 
-/** A short hash: names the partition without telling its subject. In base64, as the field shows it: a text is far smaller than a buffer. */
+/**
+ * A short hash: names the partition without telling its subject. In base64, as the field shows it: a text is far smaller than a buffer. At one go, for an
+ * object of Node's that hashes step by step costs more than the hash.
+ */
 function partitionOf(counter: string): string {
-  return createHash('sha256').update(counter).digest('base64').slice(0, PARTITION_LENGTH);
+  return hash('sha256', counter, 'base64').slice(0, PARTITION_LENGTH);
 }
