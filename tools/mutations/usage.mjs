@@ -7,6 +7,7 @@ const RETRIES = { project: 'usage', spec: 'src/retry-watch.spec.ts' };
 const PERIODS = { project: 'usage', spec: 'src/periods.spec.ts' };
 const SETTLEMENT = { project: 'usage', spec: 'src/settlement.spec.ts' };
 const src = (path) => `libs/usage/src/${path}.ts`;
+const ADD = 'libs/usage/src/lua/add-counts.lua';
 
 export const USAGE_MUTATIONS = [
   { id: 'usage-journal-without-life', what: 'flush a journal without a life', file: src('journal'), find: '.pexpire(key, JOURNAL_TTL_MS)', replace: '', ...JOURNAL, test: 'C020', breaks: 'C020' },
@@ -34,6 +35,12 @@ export const USAGE_MUTATIONS = [
   { id: 'usage-waive-bills', what: 'bill an outage under `waive`', file: src('settlement'), find: "return settlement === 'bill' ? degraded : 0n;", replace: 'return degraded;', ...SETTLEMENT, breaks: 'M3' },
   { id: 'usage-traffic-lost-in-silence', what: 'lose what a failed flush of the charts carried in silence', file: src('add-counts'), find: 'onDropped(some.reduce((sum, [, count]) => sum + count, 0));', replace: '', ...MINUTES, test: 'bounded memory and tells', breaks: 'P30' },
   { id: 'usage-counts-of-one-call', what: 'write as many counts as one call takes and no more', file: src('add-counts'), find: 'from += COUNTS_PER_CALL', replace: 'from += counts.length', ...MINUTES, test: 'writes more tenants', breaks: 'P30' },
+  { id: 'usage-counts-overlap', what: 'begin each call with the last count of the one before', file: src('add-counts'), find: 'from + COUNTS_PER_CALL)', replace: 'from + COUNTS_PER_CALL + 1)', ...MINUTES, test: 'writes more tenants', breaks: 'P30' },
+  { id: 'usage-counts-end-at-a-failure', what: 'leave out in silence what follows a call that failed', file: src('add-counts'), find: 'failure ??= error;', replace: 'throw error;', ...MINUTES, test: 'tells every count of a flush', breaks: 'P30' },
+  { id: 'usage-counts-sent-again', what: 'send the counts again after whatever error', file: src('add-counts'), find: "if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;", replace: '', ...MINUTES, test: 'sends nothing again', breaks: 'P30' },
+  { id: 'usage-counts-twice-with-the-source', what: 'call the script once more after the call that brought its source', file: src('add-counts'), find: 'return redis.eval(source, 1, key, ttlMs, text);', replace: 'await redis.eval(source, 1, key, ttlMs, text);\n    return redis.evalsha(sha1, 1, key, ttlMs, text);', ...MINUTES, test: 'writes more tenants', breaks: 'C032, P30' },
   { id: 'usage-counts-without-script', what: 'let NOSCRIPT be an error of the flush', file: src('add-counts'), find: "!(error instanceof Error && error.message.startsWith('NOSCRIPT'))", replace: 'error !== SCRIPTS', ...MINUTES, test: 'writes more tenants', breaks: 'C032' },
-  { id: 'usage-counts-refused-untold', what: 'tell nobody of a count that could not be added', file: 'libs/usage/src/lua/add-counts.lua', find: 'dropped = dropped + count', replace: 'dropped = dropped + 0', ...MINUTES, test: 'drops and tells only', breaks: 'P30' },
+  { id: 'usage-counts-without-life', what: 'write a minute without a life', file: ADD, find: "redis.call('PEXPIRE', key, ARGV[1])", replace: '', ...MINUTES, test: 'gives a minute a life', breaks: 'C020' },
+  { id: 'usage-counts-rounded', what: 'tell what could not be added with 14 digits', file: ADD, find: "string.format('%.0f', dropped)", replace: 'tostring(dropped)', ...MINUTES, test: 'drops and tells only', breaks: 'P14' },
+  { id: 'usage-counts-refused-untold', what: 'tell nobody of a count that could not be added', file: ADD, find: 'dropped = dropped + count', replace: 'dropped = dropped + 0', ...MINUTES, test: 'drops and tells only', breaks: 'P30' },
 ];

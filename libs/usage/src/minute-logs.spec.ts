@@ -1,4 +1,4 @@
-import { redisKeys } from '@quotaplane/contracts';
+import { MINUTE_STATS_TTL_MS, redisKeys } from '@quotaplane/contracts';
 import { startRedis, type TestRedis } from '@quotaplane/testing';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -164,16 +164,56 @@ describe('TrafficLog', () => {
     const key = redisKeys.traffic(minuteOf(NOW_MS));
     let dropped = 0;
     const log = new TrafficLog({ redis, storeNow: () => NOW_MS, onDropped: (count) => { dropped += count; } });
+    // More digits than Lua writes of a number by itself.
+    const units = 2 ** 52 - 1;
     await redis.hset(key, 'acme|units', 'no number');
-    log.allowed('acme', 7);
+    log.allowed('acme', units);
     expect(await log.flush()).toBe(false);
-    expect(dropped).toBe(7);
+    expect(dropped).toBe(units);
     expect(await redis.hget(key, 'acme|allowed')).toBe('1');
     await redis.set(key, 'not a hash');
     log.allowed('acme', 0);
     expect(await log.flush()).toBe(false);
-    expect(dropped).toBe(8);
+    expect(dropped).toBe(units + 1);
     expect(await redis.pttl(key)).toBe(-1);
+  });
+
+  // Mutation: give up after the first call that fails.
+  it('tells every count of a flush whose calls all failed', async () => {
+    let dropped = 0;
+    const log = new TrafficLog({ redis, storeNow: () => NOW_MS, onDropped: (count) => { dropped += count; } });
+    await redis.set(redisKeys.traffic(minuteOf(NOW_MS)), 'not a hash');
+    for (let index = 0; index < 1_001; index += 1) log.allowed(`t${index}`, 0);
+    expect(await log.flush()).toBe(false);
+    expect(dropped).toBe(1_001);
+  });
+
+  // Mutation: take any error for that of a store without its scripts.
+  it('sends nothing again that the store may have added: an error in mid-script is told, and not answered by a second call', async () => {
+    await redis.call('ACL', 'SETUSER', 'flusher', 'on', '>flusher', '~*', '+@all', '-pexpire');
+    const lesser = new Redis(server.url, { username: 'flusher', password: 'flusher' });
+    try {
+      for (const client of [redis, lesser]) {
+        const log = new TrafficLog({ redis: client, storeNow: () => NOW_MS });
+        log.allowed('acme', 0);
+        expect(await log.flush()).toBe(client === redis);
+      }
+    } finally {
+      lesser.disconnect();
+    }
+    expect((await readTrafficMinute(redis, minuteOf(NOW_MS)))[0]?.allowed).toBe(2);
+  });
+
+  // Mutation: leave the life out.
+  it('gives a minute a life that each flush begins anew', async () => {
+    const key = redisKeys.traffic(minuteOf(NOW_MS));
+    const log = new TrafficLog({ redis, storeNow: () => NOW_MS });
+    for (let flush = 1; flush <= 2; flush += 1) {
+      log.allowed('acme', 1);
+      await log.flush();
+      expect(await redis.pttl(key)).toBeGreaterThan(MINUTE_STATS_TTL_MS / 2);
+      await redis.pexpire(key, 60_000);
+    }
   });
 
   it('has room for new tenants where those of the last flush did not come again', async () => {

@@ -40,9 +40,22 @@ describe('a prepared check', () => {
 });
 
 describe('a batch', () => {
+  // Mutation: compare the counters alone.
   it('puts checks that ask the same into one group, whatever object they are, and others into groups of their own', () => {
     const twice = check('a');
     expect(groupsOf(new CheckBook(), [twice, check('b'), check('a'), twice, check('a', 50)])).toEqual([0, 1, 0, 0, 2]);
+  });
+
+  // Mutations: let a group grow by the same check, or by equal ones, past what seven bits say.
+  it.each([
+    ['one object', (one: Check) => one],
+    ['objects of their own', () => check('a')],
+  ])('puts at most 128 checks into a group, and those that ask the same after that into one more, where they are %s', (_, next) => {
+    const one = check('a');
+    const checks = Array.from({ length: 129 }, () => next(one));
+    const batch = new PlainBatch(new CheckBook()).fill(checks, '');
+    expect([...batch.groupOf.subarray(0, 129)]).toEqual(checks.map((_check, at) => (at < 128 ? 0 : 1)));
+    expect([...batch.groupChecks.subarray(0, 2)]).toEqual([128, 1]);
   });
 
   // Mutation: go on with the seats of the epoch before.
