@@ -1,10 +1,9 @@
 /** Bundles one bench and runs it: `node bench/run.mjs decisions | http | large [arguments]`. */
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
-import { generatePrismaClient } from '../tools/prisma-generate.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const [name, ...args] = process.argv.slice(2);
@@ -15,7 +14,7 @@ if (name === undefined || !existsSync(entry)) {
 }
 
 // The large one carries the control plane along, which needs its database client.
-if (name === 'large') await generatePrismaClient();
+if (name === 'large') execFileSync(process.execPath, [join(root, 'tools/prisma-generate.mjs')], { stdio: 'inherit' });
 
 // Beside the packages that it leaves outside, so that they are found.
 const built = mkdtempSync(join(root, 'node_modules', '.bench-'));
