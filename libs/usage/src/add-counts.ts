@@ -7,7 +7,10 @@ const COUNTS_PER_CALL = 500;
 /**
  * Adds counts to the fields of one hash, some hundreds a call and one call after the other, so that neither this process nor the store is held for long.
  * Nothing is sent twice, for it would be counted twice.
- * @param onDropped told of counts that could not be added
+ * @param redis of a single server, or of a cluster
+ * @param counts whole numbers of 1 to 2^53-1
+ * @param ttlMs how long the hash lives from the last call on
+ * @param onDropped told how much of the counts was not added, or may not have been: a call can fail after it has added
  * @throws the first error of a call, when all calls were tried
  */
 export async function addCounts(redis: UsageRedis, key: string, counts: readonly (readonly [field: string, count: number])[], ttlMs: number, onDropped: (count: number) => void): Promise<void> {

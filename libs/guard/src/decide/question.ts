@@ -10,7 +10,7 @@ import type { KnownPolicy } from './known-policy';
 /** What the store is asked about a call, with what its answer is read by. */
 export type Question = ChargesQuestion | RulesQuestion;
 
-/** May the call pass? A class for the same reason as the call that was built: what a literal makes may end among V8's old objects. */
+/** May the call pass? A class, since what a literal makes may end among V8's old objects (ADR 20). */
 export class ChargesQuestion {
   readonly kind = 'charges';
   readonly head: string;
